@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from components.core.protocols import Agent, Scorer
 from components.core.traits import Requirements, declared
-from runner.config.composed import resolve_choice
+from runner.config.catalogue import Catalogue
 from runner.config.errors import Finding, nearest
 from runner.episode.confidence import Confidence
 
@@ -28,7 +28,7 @@ def with_confidence(nodes: Mapping[str, tuple[Any, Any]], findings: list[Finding
         return found
     if kind == "verbal":
         found |= {key: (of, {**node, KEY: True}) for key, (of, node) in nodes.items() if key.startswith("grammars.")}
-    found.setdefault(f"scorer.{KEY}", (Scorer, resolve_choice("scorer", KEY, {})[KEY]))
+    found.setdefault(f"scorer.{KEY}", (Scorer, Catalogue().find("scorer", KEY).own[KEY]))
     return found
 
 
@@ -36,5 +36,5 @@ def drawing(cfg: Mapping[str, Any], agent: Agent, node: object) -> object:
     """The node of an agent that is asked for a confidence by samples: of several draws of it, unless it draws."""
     if cfg["agent"].get(KEY) != "samples" or declared(agent, Requirements).draws:
         return node
-    several = resolve_choice("agent", _SEVERAL, {})
+    several = Catalogue().find("agent", _SEVERAL).own
     return {name: value for name, value in several.items() if name != "defaults"} | {"inner": node}

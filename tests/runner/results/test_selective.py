@@ -130,7 +130,8 @@ def test_intervals_need_ten_clusters_and_coverages_ten_losses():
     assert many["coverage at 5 % risk"].no_interval == "n too small" and many["coverage at 10 % risk"].low is None
     more = of(np.linspace(0, 1, 300), np.linspace(0, 1, 300) > 0.3).measures()
     assert more["coverage at 1 % risk"].no_interval == "n too small" and more["coverage at 5 % risk"].low is not None
-    assert many[ECE].low is None and many[DEBIASED].low <= many[DEBIASED].value <= many[DEBIASED].high
+    assert more[ECE].low is None and more[DEBIASED].low <= more[DEBIASED].value <= more[DEBIASED].high
+    assert [many[name].no_interval for name in (EXCESS, DEBIASED)] == ["n too small"] * 2 and many[AURC].low is not None
 
 
 def test_an_interval_begins_at_0_where_calibration_is_not_rejected():
