@@ -121,8 +121,7 @@ class Episode(Branch):
     async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
         shared = self.shared
-        shared.fork.decide(self.name, self._n)
-        verifier = shared.fork.verifier_at(self.name, self._n, shared.parts.verifier)
+        verifier = shared.fork.decide_action(self.name, self._n, shared.parts.verifier)
         self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
         propose = Proposals(self, messages, sampling)

@@ -38,8 +38,8 @@ class Unforked:
     def decide(self, branch: str, n: int, purpose: Purpose = "act") -> None:
         """Nothing is noted."""
 
-    def verifier_at(self, branch: str, n: int, own: Verifier) -> Verifier:
-        """The experiment's own."""
+    def decide_action(self, branch: str, n: int, own: Verifier) -> Verifier:
+        """The experiment's own verifier."""
         return own
 
     def reply_to(
@@ -110,8 +110,9 @@ class Prefix(Unforked):
         elif self.hands_over:
             raise HandOver
 
-    def verifier_at(self, branch: str, n: int, own: Verifier) -> Verifier:
-        """Who checks the action that this call proposes first."""
+    def decide_action(self, branch: str, n: int, own: Verifier) -> Verifier:
+        """Note that the next call proposes an action. Returns who checks it. Raises HandOver."""
+        self.decide(branch, n)
         return self.verifier if (branch, n) in self._number else own
 
     def reply_to(
