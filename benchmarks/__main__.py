@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks import (
     coverage,
+    coverage_claims,
     coverage_confidence,
     coverage_drift,
     coverage_forks,
@@ -42,6 +43,7 @@ ROWS: Mapping[str, Row] = {
     "coverage_confidence": coverage_confidence.row,
     "coverage_drift": coverage_drift.row,
     "coverage_forks": coverage_forks.row,
+    "coverage_claims": coverage_claims.row,
 }
 
 
@@ -55,6 +57,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         description="What the runner costs, next to bare loops.",
         epilog="\n".join(f"{name:12} {_first_line(row)}" for name, row in ROWS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure; all when none is named")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full size, for a quick look")
