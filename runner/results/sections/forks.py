@@ -22,6 +22,7 @@ from runner.results.render.formats import asset, render
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Markup, Plot, Section, Sheet, Value, columns
 from runner.results.significance import FEWEST_SIGNS
+from runner.results.table import align
 from runner.storage.records import read
 from runner.storage.schema import FORK_FACTS, FORK_STEP
 
@@ -70,11 +71,10 @@ class Forked:
     def control_of(self, arm: str, step: str | None = None) -> Value | None:
         """The mean score of the control's forks that an arm has, too, with a score."""
         mine, theirs = self.arms[arm].table, self.control.table
-        scored = self._rows(arm, step)
-        scored = scored[~np.isnan(mine.values(self.score)[scored])]
-        rows = [theirs.rows[key] for key in (mine.keys[row] for row in scored.tolist()) if key in theirs.rows]
-        found = mean_of(theirs, theirs.values(self.score), self.scale, np.array(sorted(rows), dtype=np.intp))
-        return Value.of(found.finished)
+        mine = mine.take(self._rows(arm, step))
+        _, (left, right) = align(mine, theirs)
+        rows = right[(right >= 0) & ~np.isnan(mine.values_of(self.score, left))]
+        return Value.of(mean_of(theirs, theirs.values(self.score), self.scale, rows).finished)
 
     def _rows(self, arm: str, step: str | None) -> Rows:
         """The rows of an arm's forks, or of those at a step."""
