@@ -30,8 +30,7 @@ _REPORT = "timeline"  # the folder with tables and page, which goes to MLflow
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make or check a canary set. Returns the exit code."""
-    codes = list[int]()
-    return exit_code_of(lambda: _run(_arguments(argv), codes)) or next(iter(codes), STABLE)
+    return exit_code_of(lambda: _run(_arguments(argv)))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -49,14 +48,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _run(options: argparse.Namespace, codes: list[int]) -> None:
-    """Do what is asked; the exit code is known before anything is printed of it. Raises ConfigError."""
+def _run(options: argparse.Namespace) -> int:
+    """Do what is asked. Returns the exit code, whoever reads what is printed. Raises ConfigError."""
     if options.command == "check":
         folder = Path(options.canary)
         Canary.read(folder)
         with _alone(folder):
-            _check(Canary.read(folder), dict(changes_of(options.changes)), codes)
-        return
+            return _check(Canary.read(folder), dict(changes_of(options.changes)))
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         hint = f"; runner.drift check {out} continues it" if (out / FILE).exists() else ""
@@ -67,9 +65,11 @@ def _run(options: argparse.Namespace, codes: list[int]) -> None:
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
     with _alone(out):
-        if _ask_baseline(canary, codes):
-            _show(canary)
-            print(f"to check:   python -m runner.drift check {out}")  # noqa: T201
+        if code := _ask_baseline(canary):
+            return code
+        _show(canary)
+        print(f"to check:   python -m runner.drift check {out}")  # noqa: T201
+    return STABLE
 
 
 @contextmanager
@@ -83,36 +83,33 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _ask_baseline(canary: Canary, codes: list[int]) -> bool:
-    """Ask what the baseline still lacks. Returns whether it is whole."""
+def _ask_baseline(canary: Canary) -> int:
+    """Ask what the baseline still lacks. Returns the exit code, 0 once it is whole."""
     while len(canary.askings) < canary.repeats:
         code, asking = canary.ask({})
-        if _broke_off(canary, code, codes):
-            return False
+        if code != COMPLETE:
+            return _break_off(canary, code)
         canary.askings.append(asking)
         canary.write_askings()
-    return True
+    return STABLE
 
 
-def _broke_off(canary: Canary, code: int, codes: list[int]) -> bool:
-    """Whether an asking is not whole: then nothing is concluded of it."""
-    if code != COMPLETE:
-        codes.append(UNFINISHED if code == ERRORS else code)
-        print(f"not finished, nothing is concluded; to continue: python -m runner.drift check {canary.folder}")  # noqa: T201
-    return code != COMPLETE
+def _break_off(canary: Canary, code: int) -> int:
+    """Say that nothing is concluded of an asking that is not whole. Returns the exit code."""
+    text = f"not finished, nothing is concluded; to continue: python -m runner.drift check {canary.folder}"
+    return exit_code_of(lambda: print(text)) or (UNFINISHED if code == ERRORS else code)  # noqa: T201
 
 
-def _check(canary: Canary, changes: dict[str, object], codes: list[int]) -> None:
-    """Ask once more, test, and report."""
-    if not _ask_baseline(canary, codes):
-        return
+def _check(canary: Canary, changes: dict[str, object]) -> int:
+    """Ask once more, test, and report. Returns the exit code."""
+    if code := _ask_baseline(canary):
+        return code
     code, asking = canary.ask(changes)
-    if _broke_off(canary, code, codes):
-        return
+    if code != COMPLETE:
+        return _break_off(canary, code)
     add_check(canary, asking)
     canary.write_askings()
-    codes.append(DRIFT if drifted(canary) else STABLE)
-    _show(canary)
+    return exit_code_of(lambda: _show(canary)) or (DRIFT if drifted(canary) else STABLE)
 
 
 def _show(canary: Canary) -> None:

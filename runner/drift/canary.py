@@ -7,6 +7,7 @@ checks) and a run folder per asking. Both files are replaced in one move, an ask
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from math import log1p
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.moved import renew
+from runner.config.changes import set_value
 from runner.experiment.experiment import Experiment, Launch, facts_of
 from runner.job.prepare import Job, check
 from runner.job.task import Task, run_alone
@@ -107,9 +109,9 @@ class Canary:
     def _experiment(self, number: int, changes: Mapping[str, Any]) -> Experiment:
         """The recorded experiment on these samples, with a seed of its own in each asking, so that the askings differ
         as repeats do."""
-        cfg = {**self.cfg, "seed": self.cfg["seed"] + number}
+        cfg = deepcopy({**self.cfg, "seed": self.cfg["seed"] + number})
         for key, value in changes.items():
-            cfg = _changed(cfg, key.split("."), value, key)
+            set_value(cfg, key, value)
         experiment = check(cfg, Launch(self.choices, sweep=str(self.folder), label=self._label(number)))
         known = {sample.problem.id: sample for sample in experiment.samples}
         if lost := [name for name in self.samples if name not in known]:
@@ -180,13 +182,6 @@ def changes_of(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
         if not equals or key.partition(".")[0] not in _MODELS or "." not in key:
             raise ConfigError(f"{word}: a check changes settings of the model only, such as model.name=NAME")
         yield key, parsed(value)
-
-
-def _changed(node: Any, path: Sequence[str], value: Any, key: str) -> dict[str, Any]:
-    """A part of a config with another value at a path, which it has."""
-    if not isinstance(node, Mapping) or path[0] not in node:
-        raise ConfigError(f"{key}: the recorded config has no such setting; see config.yaml of the run")
-    return {**node, path[0]: _changed(node[path[0]], path[1:], value, key) if path[1:] else value}
 
 
 def _values(record: Record, headline: str) -> dict[str, Any]:

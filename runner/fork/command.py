@@ -35,7 +35,7 @@ from runner.terminal.command import print_note
 _NAMED = 5  # refusals that are printed
 
 
-def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
+def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], list[Cell]]) -> int:
     """Continue recorded episodes; ``run`` runs a coroutine. Returns the exit code. Raises ConfigError."""
     from runner.job.summary import summarise
 
@@ -49,19 +49,18 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -
     home = request.folder or unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
     if request.folder and home.exists() and any(home.iterdir()):
         raise ConfigError(f"{home} is not empty; a fork begins in a folder of its own: hydra.run.dir=FOLDER")
-    cells: list[Cell] = []
     try:
-        code = run(_execute(request, source, arms, episodes, home, cells))
+        cells = run(_execute(request, source, arms, episodes, home))
     except OSError as error:  # a full disk
         print_note(f"error: {error}; what is finished is kept, and the journal has its calls")
         return ERRORS
     finally:
-        if not cells and home.is_dir() and not any(home.iterdir()):  # nothing was run
+        if home.is_dir() and not any(home.iterdir()):  # nothing was run
             home.rmdir()
     summarise(cells)
     if (section := forks([Run.at(cell.folder) for cell in cells])) is not None:
         show_section(replace(section, parts=section.sheets[:-1]))  # the episodes are on the page
-    return code
+    return max(cell.code or 0 for cell in cells)
 
 
 def _source(folder: Path) -> Run:
@@ -122,11 +121,10 @@ def _intervention(request: Request, source: Run, base: Experiment, name: str, ar
 
 
 async def _execute(
-    request: Request, source: Run, arms: Sequence[Intervention], episodes: Sequence[Recorded], home: Path,
-    cells: list[Cell],
-) -> int:  # fmt: skip
-    """Rebuild and run all; fills ``cells``. Returns the exit code."""
-    codes = []
+    request: Request, source: Run, arms: Sequence[Intervention], episodes: Sequence[Recorded], home: Path
+) -> list[Cell]:
+    """Rebuild and run all. Returns the jobs, with their exit codes."""
+    cells = []
     async with SharedResources(arms[0].experiment.budget, owed=len(arms), jobs=len(arms)) as resources:
         arms = await _with_memories(arms, resources)
         plans, refused = await plans_of(arms, episodes, request.choices)
@@ -135,20 +133,17 @@ async def _execute(
         if len(refused) > _NAMED:
             print_note(f"refused or left out: {len(refused) - _NAMED} more")
         if lacking := [plan.arm.name for plan in plans if not plan.order]:
-            why = (
-                "; no step that is asked for follows a call of a tool that result names"
-                if lacking[0] != CONTROL
-                else ""
-            )
-            raise ConfigError(f"fork: nothing can be continued under {lacking[0]!r}{why}")
+            has_results = any(arm.name == lacking[0] and arm.arm.result for arm in arms)
+            why = "; no step that is asked for shows the agent a result of a tool that result names"
+            raise ConfigError(f"fork: nothing can be continued under {lacking[0]!r}{why if has_results else ''}")
         n = ", ".join(f"{plan.arm.name} {len(plan.order):,}" for plan in plans)
         print_note(f"forks: {n}; {request.choices.draws} of each step of {len(episodes)} episode(s)")
         for plan in plans:
             experiment = _named(plan, request, source, home)
             folder = home / folder_name(plan.arm.name)
-            codes.append(await run_job(experiment, folder, resources))
-            cells.append(Cell((), {}, plan.arm.name, folder, experiment.cfg, code=codes[-1]))
-    return max(codes)
+            code = await run_job(experiment, folder, resources)
+            cells.append(Cell((), {}, plan.arm.name, folder, experiment.cfg, code=code))
+    return cells
 
 
 async def _with_memories(arms: Sequence[Intervention], resources: SharedResources) -> list[Intervention]:

@@ -99,8 +99,8 @@ def test_files_are_read_as_they_were_written_and_damage_is_named(runs, tmp_path)
 
 
 def test_another_name_of_the_model_is_drift(tmp_path):
-    names = (["m-01", "m-02"], ["m-01"], ["m-02"], ["m-03", "m-01"])
+    names = (["m-01 fp_1", "m-02"], ["m-01 fp_1"], ["m-02"], ["m-01 fp_2", "m-01 fp_1", "m-03"])
     askings = [{"answered_by": of, "p": 1.0} for of in names]
     canary = Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings)
-    assert drifted(canary) == ["another model answers: m-03"]
+    assert drifted(canary) == ["another model or fingerprint answers: m-01 fp_2, m-03"]
     assert drifted(Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings[:3])) == []

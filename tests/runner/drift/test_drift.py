@@ -94,7 +94,7 @@ def test_a_check_that_reaches_its_budget_concludes_nothing(home, capsys):
         (["init", "run", "--out", "new", "--samples", "7"], "expected 30 to 100 samples"),
         (["check", "run"], "run is not a canary set: it has no canary.json"),
         (["check", "canary", "seed=3"], "seed=3: a check changes settings of the model only, such as model.name=NAME"),
-        (["check", "canary", "model.nme=x"], "model.nme: the recorded config has no such setting"),
+        (["check", "canary", "model.nme=x"], "model.nme: the config of the run has no such key; valid: "),
         (["check"], "the following arguments are required: CANARY"),
     ],
 )

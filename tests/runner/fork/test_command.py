@@ -178,9 +178,19 @@ def test_another_reply_in_the_record_is_refused_by_name(home):
     (["fork=run", "verifier=reflekt"], "reflect"),
     (["fork=run", "fork.at=50", "fork.samples=all"], "nothing can be continued under 'control'"),
     (["fork=run", "fork.samples=all", "fork.result.Nobody=x"], "nothing can be continued under 'result'; no step"),
+    (["fork=run", "fork.samples=all", "fork.result.Nobody=x", "fork.lesson=x"], "nothing can be continued under 'lesson result'"),
+    (["fork.at=each", "verifier=reflect"], "fork=RUN is missing: fork.at says how the episodes of a run are continued"),
 ])  # fmt: skip
 def test_what_cannot_be_forked_is_refused_before_anything_runs(home, words, message):
     assert message in refused(home, *words)
+
+
+def test_results_that_radagent_does_not_see_are_refused(home):
+    words = ["fork=run", *FORK, "fork.samples=all", "fork.result={'*': 'Not available.'}", "hydra.run.dir=never"]
+    code, _, err = command(home, words, {})
+    assert code == 2 and re.search(
+        r"refused: sample \S+, result, step [\d, ]+: \w+ changed the state of the episode", err
+    )
 
 
 def test_a_fork_cannot_be_forked(home, forked):
