@@ -28,7 +28,7 @@ from functools import cached_property
 
 from runner.results import formulas
 from runner.results.arrays import Floats, Rows, np
-from runner.results.intervals import TOO_SMALL
+from runner.results.intervals import ALIKE, TOO_SMALL
 from runner.results.sheets import Value
 
 AURC, EXCESS, ECE, DEBIASED = "AURC", "excess AURC", "ECE", "ECE debiased"
@@ -144,6 +144,8 @@ class Answers:
         if name in RISKS and value * n * RISKS[name] < RULE_OF_THREE:
             return Value(value, n=n, no_interval=TOO_SMALL)
         low, high = (float(end) for end in np.percentile(found[name], [2.5, 97.5]))
+        if name in (AURC, EXCESS) and high - low <= _ROUNDING:  # as without any loss
+            return Value(max(0.0, value), n=n, no_interval=ALIKE)
         if name == DEBIASED:
             plain = float(point[ECE][0])
             low, high = value + plain - high, value + plain - low
