@@ -1,15 +1,17 @@
 """``python -m runner.drift init RUN ...`` makes a canary set, ``check CANARY`` asks it again: has the model changed?
 
-Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 130 interrupted. See
+Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 70 a bug, 130 interrupted. See
 docs/guides/drift.md.
 """
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 from components.core.errors import ConfigError
 from components.core.learning import Made
@@ -23,7 +25,7 @@ from runner.results.terminal import show_section
 from runner.storage import disk, manifest
 from runner.terminal.command import Parser, exit_code_of
 
-STABLE, DRIFT, UNFINISHED = 0, 1, 4
+STABLE, DRIFT, UNFINISHED, BUG = 0, 1, 4, 70
 _REPORT = "timeline"  # the folder with tables and page, which goes to MLflow
 
 
@@ -53,8 +55,9 @@ def _run(options: argparse.Namespace, codes: list[int]) -> None:
     if options.command == "check":
         folder = Path(options.canary)
         Canary.read(folder)
+        list(changes_of(options.changes))
         with _alone(folder):
-            _check(Canary.read(folder), dict(changes_of(options.changes)), codes)
+            _check(Canary.read(folder), options.changes, codes)
         return
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -62,6 +65,7 @@ def _run(options: argparse.Namespace, codes: list[int]) -> None:
         raise ConfigError(f"--out {out} exists and is not empty: name a new folder{hint}")
     folders = [folder for name in options.runs for folder in run_folders(Path(name))]
     canary = begin([Run.read(one) for one in folders], out, options.samples, options.repeats, options.alpha)
+    canary.experiment(0, {})  # refused before anything is written
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
     with _alone(out):
@@ -85,27 +89,28 @@ def _ask_baseline(canary: Canary, codes: list[int]) -> bool:
     """Ask what the baseline still lacks. Returns whether it is whole."""
     while len(canary.askings) < canary.repeats:
         code, asking = canary.ask({})
-        if _broke_off(canary, code, codes):
+        if _broke_off(canary, code, codes, ()):
             return False
         canary.askings.append(asking)
         canary.write_askings()
     return True
 
 
-def _broke_off(canary: Canary, code: int, codes: list[int]) -> bool:
-    """Whether an asking is not whole: then nothing is concluded of it."""
+def _broke_off(canary: Canary, code: int, codes: list[int], words: Sequence[str]) -> bool:
+    """Whether an asking with these changes is not whole: then nothing is concluded of it."""
     if code != COMPLETE:
         codes.append(UNFINISHED if code == ERRORS else code)
-        print(f"not finished, nothing is concluded; to continue: python -m runner.drift check {canary.folder}")  # noqa: T201
+        again = shlex.join(["python", "-m", "runner.drift", "check", str(canary.folder), *words])
+        print(f"not finished, nothing is concluded; to continue: {again}")  # noqa: T201
     return code != COMPLETE
 
 
-def _check(canary: Canary, changes: dict[str, object], codes: list[int]) -> None:
+def _check(canary: Canary, words: Sequence[str], codes: list[int]) -> None:
     """Ask once more, test, and report."""
     if not _ask_baseline(canary, codes):
         return
-    code, asking = canary.ask(changes)
-    if _broke_off(canary, code, codes):
+    code, asking = canary.ask(dict(changes_of(words)))
+    if _broke_off(canary, code, codes, words):
         return
     add_check(canary, asking)
     canary.write_askings()
@@ -134,5 +139,12 @@ def _show(canary: Canary) -> None:
     tracking.end()
 
 
+def end_of_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print what nobody expected; Python itself would end with the code of drift."""
+    sys.__excepthook__(kind, error, trace)
+    raise SystemExit(BUG)
+
+
 if __name__ == "__main__":
+    sys.excepthook = end_of_bug
     sys.exit(main())
