@@ -68,7 +68,7 @@ def test_the_lesson_is_in_what_was_asked_after_the_fork_alone(forked):
 def test_the_same_fork_again_asks_no_model(home, forked):
     words = ["fork=run", *FORK, "fork.samples=all", "fork.lesson='Look twice.'", "hydra.run.dir=again"]
     code, out, _ = command(home, words, {})
-    assert code == 0 and "calls:        0 sent" in out
+    assert code == 0 and re.search(r"calls: +0 sent", out)
     for arm in ("control", "lesson"):
         scores = [
             {(one["sample_id"], one["epoch"]): one["scores"] for one in read(home / name / arm)}
