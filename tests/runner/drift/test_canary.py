@@ -10,6 +10,7 @@ from components.core.errors import ConfigError
 from runner.config.composed import resolve
 from runner.drift.canary import Canary, begin, changes_of, choose
 from runner.drift.timeline import drifted
+from runner.learning.folders import digest_of
 from runner.results.runs import Run
 from tests.composing import composing
 from tests.runner.results.sweeps import job
@@ -74,6 +75,16 @@ def test_runs_that_differ_in_their_seed_are_repeats(runs, tmp_path):
     second = Run(first.folder, first.manifest, {**first.cfg, "seed": 7, "epochs": 3})
     canary = begin([first, second], tmp_path / "c", 30, 2, 0.05)
     assert len(canary.samples) == 30 and canary.cfg["epochs"] == 1 and canary.cfg["limit"] is None
+
+
+def test_a_learnt_memory_is_that_of_the_run_and_one_of_demonstrations_has_no_path(runs, tmp_path):
+    (tmp_path / "m/learnt").mkdir(parents=True)
+    (tmp_path / "m/learnt/provenance.json").write_text("{}")
+    digest = digest_of(tmp_path / "m/learnt")
+    learnt = (tmp_path / "m/learnt").rename(tmp_path / "m" / digest)
+    for noted, path in ((digest, str(learnt)), ("0123456789abcdef", None)):
+        run = Run(runs[0].folder, {**runs[0].manifest, "memory": noted}, {**runs[0].cfg, "memory": {"path": None}})
+        assert begin([run], tmp_path / "c", 30, 2, 0.05).cfg["memory"] == {"path": path}
 
 
 def test_too_few_samples_are_refused():
