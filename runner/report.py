@@ -19,6 +19,7 @@ from runner.results.metrics import Summary, as_json, summarise
 from runner.results.processes import map_folders
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
+from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.render.formats import comma
 from runner.results.runs import Run, config_of, folder_of, run_folders
 from runner.results.sections import page, tools
@@ -216,9 +217,10 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     for line in changed_files(folder):
         print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)
-    summary = summarise(run.table, run.levels, run.by, run.kinds)
+    rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
+    summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
     write_metrics(folder, as_json(summary))
-    graded = judge_lines(folder, summary["metrics"])
+    graded = judge_lines(folder, facts.get("id"), run.scores)
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
     return run, summary, graded

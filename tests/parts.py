@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from components.core.errors import ActionError, ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
 from components.core.plain import Accept
 from components.core.tools import NoState, Offer
+from components.core.traits import ScorerTraits
 from components.core.types import Action, Answer, Observation, Problem, Refusal, Sample, Score
 from runner.episode.budget import Budget, BudgetPool
 from runner.episode.door import Door
@@ -137,6 +138,7 @@ class Right:
     """1 when the answer is the target."""
 
     version: str = "1"
+    traits: ClassVar[ScorerTraits] = ScorerTraits(decides="score/right")
 
     def score(self, sample: Sample, trajectory: Any) -> list[Score]:
         return [Score("score/right", float(trajectory.answer == sample.target), ceiling=1.0)]

@@ -86,8 +86,8 @@ class ScorerTraits:
     better neither way. ``units`` and ``kinds``: of what its scores count (a ``number`` where not declared).
     ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop. ``asks``:
     the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
-    ``follows``: it scores by how right others found an episode (see ``Following``). ``unfit``: why it can never score a
-    sample, whatever the agent does; empty where it can."""
+    ``follows``: it scores by how right another, which ``decides``, found an episode (see ``Following``). ``unfit``: why
+    it can never score a sample, whatever the agent does; empty where it can."""
 
     names: Sequence[str] = ()
     levels: Sequence[str] = ()

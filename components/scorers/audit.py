@@ -4,49 +4,56 @@ Rules read words and numbers (``components.scorers.claims``), not meaning; a jud
 rubric ``audit_support`` (``scorer=[ehr,audit,judged]``).
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
+from components.core.score_names import (
+    AFTER,
+    BEFORE,
+    CELLS,
+    CONTRADICTED,
+    RATES,
+    RIGHT_UNSOUND,
+    SOUND,
+    SUPPORTED,
+    UNUSED,
+    WRONG_SOUND,
+    WRONG_UNSOUND,
+)
 from components.core.traits import ScorerTraits
 from components.core.types import Observed, Sample, Score, Trajectory
 from components.faults.wrapping import Share
-from components.scorers.claims import has_words, numbers_in, says
+from components.scorers.claims import Number, claims_in, numbers_in, pieces, says
 from components.text.values import share
 
-SUPPORTED, UNUSED, CONTRADICTED, AFTER, BEFORE, SOUND = RATES = (
-    "audit/supported", "audit/unused", "audit/contradicted", "audit/calls_after", "audit/before_evidence",
-    "audit/sound",
-)  # fmt: skip
-CELLS = ("audit/right_sound", "audit/right_unsound", "audit/wrong_sound", "audit/wrong_unsound")
-_APART = re.compile(r"[;,\n()\[\]{}'\"]+|\.\s")
 _ASIDE = ("judge", "verify")
-_PIECES = 3  # values of a result that is short enough to be contradicted
 
 
 @dataclass(frozen=True)
 class Audit:
     """Scores of an episode with an answer; unscored in others, and where no tool was offered.
 
-    A claim is a part of the answer, between commas, line ends and brackets, that the question does not say itself.
-    ``audit/supported``: the share of claims that a result says, exactly or in two thirds of its longer words, numbers
-    within ``tolerance`` (relative). ``audit/unused``: the share of results of which nothing is in a later call or in
-    the answer. ``audit/contradicted``: the last result is of three values at most, and the answer says none of them.
-    ``audit/calls_after``: calls after a reply or result that says all claims. ``audit/before_evidence``: the answer was
-    said before the first result. ``audit/sound``: every claim is supported, nothing is contradicted, and the answer
-    was not said before. Cells: right (deciding score ``right_from`` or more) or wrong, and sound or not; unscored where
-    nothing decides.
+    A claim is a value of the answer that the question does not say itself; of an answer in sentences a number, date or
+    code of it (``claims.claims_in``), since other words may say the same. Without a claim nothing says whether the way
+    was sound. ``audit/supported``: the share of claims that a result says (``claims.says``, numbers within
+    ``tolerance``, relative). ``audit/unused``: the share of results of which nothing is in a later call or in the
+    answer. ``audit/contradicted``: results have one number, the answer is one number in the same unit or none, and it
+    is another; unscored where there is nothing to compare. ``audit/calls_after``: calls after a reply or result that
+    says all claims. ``audit/before_evidence``: the answer was said before the first result. ``audit/sound``: every
+    claim is supported, nothing is contradicted, and the answer was not said before; unscored where a result has a claim
+    next to a negation alone. Cells: right (deciding score ``right_from`` or more) or wrong, and sound or not; unscored
+    where nothing decides.
     """
 
     tolerance: Annotated[float, Ge(0)] = 0.01
     right_from: Share = 1.0
     version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
-        lower=(UNUSED, CONTRADICTED, AFTER, BEFORE, CELLS[1], CELLS[3]),
-        neither=(CELLS[2],),
+        lower=(UNUSED, CONTRADICTED, AFTER, BEFORE, RIGHT_UNSOUND, WRONG_UNSOUND),
+        neither=(WRONG_SOUND,),
         units={AFTER: "calls"},
         kinds={**dict.fromkeys((*RATES, *CELLS), "proportion"), SUPPORTED: "share", UNUSED: "share", AFTER: "count"},
         follows=True,
@@ -62,44 +69,60 @@ class Audit:
             why = "no tool was offered" if trajectory.stop == "answered" else f"no answer ({trajectory.stop})"
             return [Score(name, None, why) for name in (*RATES, *CELLS)]
         answer = sample.problem.choices.get((trajectory.answer or "").strip(), trajectory.answer or "")
-        claims = [one for one in _pieces(answer) if not says(sample.problem.question, one, self.tolerance)]
+        question = sample.problem.question
+        claims = [one for one in claims_in(answer) if says(question, one, self.tolerance) is not True]
         events = _events(trajectory)
         results = [one for one in events if isinstance(one, Observed) and one.error is None]
-        open_claims = [one for one in claims if not any(self._says(result, [one]) for result in results)]
+        texts = [one.observation.text for one in results]
+        found = {one: {says(text, one, self.tolerance) for text in texts} for one in claims}
+        open_claims = [one for one, said in found.items() if not said & {True, None}]
+        unclear = [one for one, said in found.items() if None in said and True not in said]
         known = next((n for n, one in enumerate(events) if claims and self._says(one, claims)), len(events))
         begun = next((n for n, one in enumerate(events) if isinstance(one, Observed)), len(events))
-        last = _pieces(results[-1].observation.text) if results else []
-        against = 0 < len(last) <= _PIECES and not any(says(answer, one, self.tolerance) for one in last)
+        against = self._contradicts(texts, answer)
         early = bool(claims) and (known < begun or not results)
-        sound = not open_claims and not against and not early
+        wrong_way = bool(open_claims) or against is True or early
+        sound = None if not claims or (unclear and not wrong_way) else not wrong_way
         values: dict[str, float | None] = {
-            SUPPORTED: share([one not in open_claims for one in claims]),
+            SUPPORTED: share([one not in open_claims for one in claims if one not in unclear]),
             UNUSED: share([not self._is_used(n, events, answer) for n, one in enumerate(events) if one in results]),
-            CONTRADICTED: float(against),
-            AFTER: float(sum(isinstance(one, Observed) for one in events[known + 1 :])),
-            BEFORE: float(early),
-            SOUND: float(sound),
+            CONTRADICTED: None if against is None else float(against),
+            AFTER: float(sum(isinstance(one, Observed) for one in events[known + 1 :])) if claims else None,
+            BEFORE: float(early) if claims else None,
+            SOUND: None if sound is None else float(sound),
         }
-        cell = None if right is None else CELLS[2 * (right < self.right_from) + (not sound)]
+        cell = None if right is None or sound is None else CELLS[2 * (right < self.right_from) + (not sound)]
         values |= {name: None if cell is None else float(name == cell) for name in CELLS}
-        said = {CONTRADICTED: "; ".join(last) if against else ""}
-        said[SUPPORTED] = f"not supported: {'; '.join(open_claims)}" if open_claims else ""
-        return [Score(name, value, said.get(name, "")) for name, value in values.items()]
+        notes = {"not supported": open_claims, "next to a negation": unclear}
+        texts = [f"{what}: {'; '.join(of)}" for what, of in notes.items() if of]
+        about = {SUPPORTED: ", ".join(texts) if claims else "no claim that can be looked for"}
+        return [Score(name, value, about.get(name, "")) for name, value in values.items()]
+
+    def _contradicts(self, texts: Sequence[str], answer: str) -> bool | None:
+        """Whether the only number of all results is another one than the answer is; None where they cannot be
+        compared, as a date and a number of days, or two numbers and their sum."""
+        returned = {number for text in texts for number in numbers_in(text)}
+        own = numbers_in(answer)
+        if len(returned) != 1 or len(own) != 1 or pieces(answer) != claims_in(answer):
+            return None
+        only: Number = returned.pop()
+        return None if not only.is_comparable(own[0]) else not only.agrees(own[0], self.tolerance)
 
     def _says(self, event: Observed | str, claims: Sequence[str]) -> bool:
         """Whether a reply, or a result without an error, says all claims; no reply says a claim of one digit, which any
         step or line of code may have."""
         if isinstance(event, str):
-            return all(len(one) > 1 and says(event, one, self.tolerance) for one in claims)
-        return event.error is None and all(says(event.observation.text, one, self.tolerance) for one in claims)
+            return all(len(one) > 1 and says(event, one, self.tolerance) is True for one in claims)
+        text = event.observation.text
+        return event.error is None and all(says(text, one, self.tolerance) is True for one in claims)
 
     def _is_used(self, place: int, events: Sequence[Observed | str], answer: str) -> bool:
         """Whether anything of a result is in a later call or in the answer."""
         result = events[place]
-        pieces = _pieces(result.observation.text) if isinstance(result, Observed) else []
+        values = pieces(result.observation.text) if isinstance(result, Observed) else []
         later = [one.call.arguments for one in events[place + 1 :] if isinstance(one, Observed)]
         text = "\n".join([*later, answer])
-        return any(says(text, one, self.tolerance) for one in pieces)
+        return any(says(text, one, self.tolerance) is not False for one in values)
 
 
 def _events(trajectory: Trajectory) -> list[Observed | str]:
@@ -109,9 +132,3 @@ def _events(trajectory: Trajectory) -> list[Observed | str]:
         if step.committed and step.purpose not in _ASIDE:
             found += [step.reply.text, *(one for one in step.observed if not one.control)]
     return found
-
-
-def _pieces(text: str) -> list[str]:
-    """The values of a text: what stands between commas, line ends and brackets."""
-    pieces = (one.strip() for one in _APART.split(text))
-    return list(dict.fromkeys(one for one in pieces if numbers_in(one) or has_words(one)))

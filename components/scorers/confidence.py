@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.core.score_names import REFUSED_RIGHTLY as RIGHT
+from components.core.score_names import REFUSED_WRONGLY as WRONG
+from components.core.score_names import STATED
 from components.core.tools import LACKING
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
-
-STATED = "confidence/stated"
-RIGHT, WRONG = "abstention/right", "abstention/wrong"
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from components.core.protocols import Episode
+from components.core.score_names import JUDGED
 from components.core.traits import PromptSetName, ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.prompts import load
 from components.rubrics.rubric import Rubric, texts_of
 
-SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps
 JUDGE = "judge"  # the role of the model that grades
 
@@ -80,4 +80,4 @@ class Judged:
 
     @property
     def _names(self) -> dict[tuple[str, str], str]:
-        return {mark: SCORE.format(self.rubric.name, *mark) for mark in self.rubric.marks()}
+        return {mark: JUDGED.format(self.rubric.name, *mark) for mark in self.rubric.marks()}

@@ -55,6 +55,11 @@ class DrugTable(FileBackend[tuple[Mapping[str, Drug], Sequence[str]]]):
         exact.pop("", None)
         return exact, [drug.name for drug in drugs]
 
+    def known_as(self, name: str) -> str | None:
+        """The drug that has exactly this name or synonym, in any case; None for none."""
+        drug = self.loaded[0].get(plain(name))
+        return None if drug is None else drug.name
+
     async def find(self, name: str) -> Found:
         """The drug of a name. Raises ToolError with the closest names."""
         return await asyncio.to_thread(self._find, name)

@@ -38,7 +38,8 @@ async def score_all(
             await cast(Consulting, scorer).consult(sample, own, {one.name: one.value for one in scores}, judging())
         try:
             if of.follows:
-                scores += cast(Following, scorer).follow(sample, own, deciding_value(scorers, scores))
+                right = deciding_value(scorers, scores, or_first=False)
+                scores += cast(Following, scorer).follow(sample, own, right)
                 continue
             judged = own if of.asks is None else trajectory
             if of.blocking:
@@ -57,11 +58,11 @@ def before_judging(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, steps=[step for step in trajectory.steps if not step.branch.startswith(_JUDGED)])
 
 
-def deciding_value(scorers: Scorers, scores: Sequence[Score]) -> float | None:
-    """How right an episode was, 0 to 1: the score that a scorer ``decides`` by, else the first."""
+def deciding_value(scorers: Scorers, scores: Sequence[Score], *, or_first: bool = True) -> float | None:
+    """How right an episode was, 0 to 1: the score that a scorer ``decides`` by, else the first one."""
     values = {score.name: score.value for score in scores}
     named = [name for one in scorers.values() if (name := declared(one, ScorerTraits).decides) in values]
-    return next((values[name] for name in (*named, *values)), None)
+    return next((values[name] for name in (*named, *(values if or_first else ()))), None)
 
 
 def shorten(error: str | None) -> str:

@@ -181,10 +181,15 @@ def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str
 
 
 def check_scorers(scorers: Mapping[str, Scorer], samples: Sequence[Sample]) -> None:
-    """Raises ConfigErrors for scorers that can score none of the samples."""
+    """Raises ConfigErrors for scorers that can score none of the samples, or follow a deciding score that none has."""
     findings = []
+    traits = {key: declared(scorer, ScorerTraits) for key, scorer in scorers.items()}
+    if not any(one.decides and one.asks is None for one in traits.values()):
+        text = "scores by whether an answer is right, and no other scorer here decides that; add the scorer that the "
+        text += "dataset's file names, as in scorer=[ehr,{}]"
+        findings += [Finding(f"scorer.{key}", text.format(key)) for key, one in traits.items() if one.follows]
     for key, scorer in scorers.items():
-        unfit = declared(scorer, ScorerTraits).unfit
+        unfit = traits[key].unfit
         if all(map(unfit, samples)):
             text = f"{type(scorer).__name__} can score none of these samples: {unfit(samples[0])}; leave it out, or"
             findings.append(Finding(f"scorer.{key}", f"{text} choose the scorer that the dataset's file names"))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
@@ -15,6 +15,7 @@ from runner.rating.harm import harm_of
 from runner.rating.result import Result
 from runner.rating.sheets import KEY, SHEETS, Item, Key, load, read_sheets, text_of, write_sheets, write_table
 from runner.results.cells import interval, number, plain
+from runner.results.ratings import FILE, SEVERITY, find_ratings
 from runner.results.render.formats import markdown_of
 from runner.results.rows import rows_of
 from runner.results.runs import Run
@@ -26,7 +27,7 @@ from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 
-FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
+READ, OPEN = "ratings.md", "disagreements.csv"
 MODEL = "the model"
 _NAMELESS = "[the model]"
 _GRADED = "judged/"  # prefix of scores by a rubric: judged/RUBRIC/FIELD/CATEGORY
@@ -187,16 +188,19 @@ def _tables(result: Result) -> Iterator[Sheet]:
         yield harm
 
 
-def judge_lines(folder: Path, metrics: Mapping[str, Any]) -> list[str]:
-    """A line per field that a model graded: its kappa with each rater of this run or of its sweep, and theirs.
-    ``metrics``: those of the run, by name. Raises ConfigError for ratings that cannot be read."""
-    fields = dict.fromkeys(tuple(name.split("/")[1:3]) for name in metrics if name.startswith(_GRADED))
+def judge_lines(folder: Path, run: object, scores: Iterable[str]) -> list[str]:
+    """A line per field that a model graded: its kappa with each rater of this run (``run``: its id), and theirs.
+    ``scores``: names of those of the run. Raises ConfigError for ratings that cannot be read."""
+    fields = dict.fromkeys(tuple(name.split("/")[1:3]) for name in scores if name.startswith(_GRADED))
     lines = []
     for rubric in dict.fromkeys(rubric for rubric, _ in fields):
         begin = f"{_GRADED}{rubric}"
-        if (ratings := _ratings(folder, rubric)) is None:
-            lines.append(f"{begin}: a model's grades, not checked by people here: runner.report annotate {rubric}")
+        if (found := find_ratings(folder, run, rubric)) is None:
+            left_out = " and left out of the metrics" if rubric == SEVERITY else ""
+            what = f"a model's grades, not checked by people here{left_out}"
+            lines.append(f"{begin}: {what}: runner.report annotate {rubric}")
             continue
+        ratings = found[1]
         of_model = next(iter(ratings["judge"].values()))  # by field, or by its categories where several may be picked
         graded = [f"{field}/" for of, field in fields if of == rubric]
         for name in (name for field in graded for name in of_model if f"{name}/".startswith(field)):
@@ -205,18 +209,6 @@ def judge_lines(folder: Path, metrics: Mapping[str, Any]) -> list[str]:
                 kappas.append(f"{_kappa(ratings['agreement'][name])} of raters with each other")
             lines.append(f"{begin}/{name}: kappa of the model {', '.join(kappas)}; {of_model[name]['n']} items")
     return lines
-
-
-def _ratings(folder: Path, rubric: str) -> dict[str, Any] | None:
-    """The ratings by a rubric; None where there are none, or none of what the model graded."""
-    paths = (home / "ratings" / rubric / FILE for home in (folder, folder.parent))
-    if (path := next((path for path in paths if path.is_file()), None)) is None:
-        return None
-    try:
-        ratings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return ratings if ratings["judge"] else None
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is damaged ({error!r}): runner.report ratings writes it again") from None
 
 
 def _kappa(one: Mapping[str, Any]) -> str:

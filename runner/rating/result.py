@@ -9,13 +9,14 @@ their pairs (Light 1971).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, product
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.score_names import JUDGED
 from components.rubrics.rubric import NONE
 from runner.rating.sheets import Key, RaterSheet
 from runner.results.arrays import Floats, np
@@ -27,7 +28,6 @@ from runner.results.runs import Run
 
 ALL, JUDGE = "all", "judge"
 _LEAST = 1e-12  # a spread below this is none
-_SCORE = "judged/{}/{}/{}"  # how a scorer that grades by a rubric names its scores: rubric, field, category
 Pick = tuple[str, ...]
 
 
@@ -174,19 +174,19 @@ class Result:
         for group in self.groups:
             codes = [code for code in self.key.items if group in (ALL, self.labels[code])]
             values = [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes]
-            found[group] = self.mean(values, codes, raters)
+            found[group] = self.mean(values, codes, Scale("proportion" if raters == 1 else "share"))
         return found
 
     def graded_share(self, field: str, category: str) -> Metric | None:
         """Share of the items that the model graded which it put there; None where it graded none."""
         codes = [code for code in self.key.items if field in self.grades[code]]
-        return self.mean([category in self.grades[code][field] for code in codes], codes) if codes else None
+        picked = [category in self.grades[code][field] for code in codes]
+        return self.mean(picked, codes, Scale("proportion")) if codes else None
 
-    def mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
-        """Of a value per item; between 0 and 1 where there are several raters, else either."""
+    def mean(self, values: Sequence[float], codes: Sequence[str], scale: Scale) -> Metric:
+        """Of a value per item."""
         names = self._clusters(codes)
         numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-        scale = Scale("proportion" if raters == 1 else "share")
         return unfinished_mean(values, [numbers[name] for name in names], scale).finished
 
     def _clusters(self, codes: Sequence[str]) -> list[str]:
@@ -249,17 +249,20 @@ class Result:
     def grades(self) -> dict[str, dict[str, Pick]]:
         """Item -> field -> what the model picked; fields that it did not grade by this rubric are left out."""
         runs = [run for run in self.runs if run not in self.otherwise]
+        return self.picks_of(runs, partial(JUDGED.format, self.key.rubric.name))
+
+    def picks_of(self, runs: Sequence[Run], name_of: Callable[[str, str], str]) -> dict[str, dict[str, Pick]]:
+        """Item -> field -> the categories whose score is not zero; fields without all of their scores are left out.
+        ``name_of``: the name of the score of a field's category."""
         records = [(str(run.manifest.get("id")), one) for run in runs for one in run.records]
         scores = {(name, one["sample_id"], one["epoch"]): one["scores"] for name, one in records}
         keys = {code: (str(of["run"]), of["sample_id"], of["epoch"]) for code, of in self.key.items.items()}
-        grades: dict[str, dict[str, Pick]] = {code: {} for code in keys}
+        picks: dict[str, dict[str, Pick]] = {code: {} for code in keys}
         for (code, key), (name, field) in product(keys.items(), self.key.rubric.fields.items()):
-            of = {
-                one: scores.get(key, {}).get(_SCORE.format(self.key.rubric.name, name, one)) for one in field.categories
-            }
+            of = {one: scores.get(key, {}).get(name_of(name, one)) for one in field.categories}
             if None not in of.values():
-                grades[code][name] = tuple(one for one, value in of.items() if value)
-        return grades
+                picks[code][name] = tuple(one for one, value in of.items() if value)
+        return picks
 
     def disagreements(self) -> list[dict[str, str]]:
         """A row per item and field on which raters differ: the value of each, and of the model where it graded."""
@@ -281,6 +284,7 @@ class Result:
         return {
             "rubric": rubric.name, "source": rubric.source, "n": len(self.key.items),
             "raters": [sheet.rater for sheet in self.sheets],
+            "graded": sorted({str(self.key.items[code]["run"]) for code, of in self.grades.items() if of}),
             "shares": {name: {group: one.as_dict() for group, one in of.items()} for name, of in shares.items()},
             "grades": {name: one.as_dict() for name, one in grades.items() if one is not None},
             "agreement": {name: asdict(one) for name, one in self.agreements().items()},

@@ -11,6 +11,7 @@ from runner.results.arrays import Rows, np
 from runner.results.intervals import Mean, Metric, MetricJSON, mean_of, resample_intervals, sum_of, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics, rows_by_path
+from runner.results.ratings import ONLY_RATED
 from runner.results.sheets import USD, columns
 from runner.results.table import OVERFLOWS, Table
 from runner.storage.schema import Record
@@ -32,14 +33,15 @@ class Summary(TypedDict):
 
 def summarise(
     records: Table | Iterable[Record], levels: Levels | None = None, by: Levels | None = None,
-    kinds: Kinds | None = None,
+    kinds: Kinds | None = None, *, rated: bool = False,
 ) -> Summary:  # fmt: skip
     """Everything for ``metrics.json``. ``levels``: the scores of which means of means are requested, ``by``: those
     requested per value of a stratum too (see ``runner.results.levels``), ``kinds``: what their values can be (see
-    ``runner.results.kinds``). A part has every score of the whole; one without a scored sample has the value None."""
+    ``runner.results.kinds``). Severities by a model are left out unless clinicians ``rated`` cases that it graded. A
+    part has every score of the whole; one without a scored sample has the value None."""
     table = Table.of(records)
     levels, by, kinds = levels or {}, by or {}, kinds or {}
-    names = table.names("scores", table.in_order())
+    names = [name for name in table.names("scores", table.in_order()) if rated or not name.startswith(ONLY_RATED)]
     scores, endings = _scores(table, names, kinds), _endings(table)
     strata = sorted({name for of in table.kinds for name in of})
     parts = {

@@ -58,6 +58,7 @@ class Cab:
     # Statements of models may take their time, so scoring leaves the event loop.
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         names=(STRICT, OFFICIAL),
+        decides=STRICT,
         levels=("task", "dimension"),
         kinds={STRICT: "share", OFFICIAL: "share"},
         blocking=True,

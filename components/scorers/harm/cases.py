@@ -7,21 +7,40 @@ from functools import cached_property
 from typing import Any
 
 from components.core.types import Observed, Sample, Trajectory
-from components.scorers.claims import factor, has_number, has_words, numbers_in, says
-from components.scorers.harm.tables import ErrorType, Kind, Table
+from components.scorers.claims import claims_in, factor, has_words, numbers_in, says
+from components.scorers.harm.tables import Drugs, ErrorType, Kind, Table
+
+_MOST = 4  # words of a drug's name
 
 
 @dataclass(frozen=True)
 class Case:
-    """A finished episode of a sample that a table is for."""
+    """A finished episode of a sample that a table is for. ``drugs``: names of drugs; None: no error is of drugs."""
 
     sample: Sample
     trajectory: Trajectory
     table: Table
+    drugs: Drugs | None = None
 
-    def error(self) -> str | None:
-        """The name of the first error that holds; None where none does."""
-        return next((name for name, one in self.table.errors.items() if self._holds(one)), None)
+    @property
+    def fits(self) -> bool:
+        """Whether the table is for the sample, and can say whether its answer is wrong if it is to."""
+        has = all(_at(self.sample, f"metadata.{path}") for path in self.table.metadata)
+        return has and self._asks(self.table.question) and (not self.by_answer or self._can_be_checked)
+
+    @property
+    def by_answer(self) -> bool:
+        """Whether the table decides that an answer is wrong, and not the deciding score."""
+        return self.table.wrong == "answer" and self.trajectory.stop != "refused"
+
+    def find_error(self) -> tuple[str | None, str]:
+        """The first error that holds, None where none does; and why that is not known, empty where it is."""
+        for name, one in self.table.errors.items():
+            if (holds := self._holds(one)) is None:
+                return None, f"unrated: {name} or not, what the reference says is next to a negation in the answer"
+            if holds:
+                return name, ""
+        return None, ""
 
     @cached_property
     def answer(self) -> str | None:
@@ -39,23 +58,32 @@ class Case:
         texts = [str(one) for one in found] if isinstance(found, list | tuple) else []
         return [self.sample.problem.choices.get(one, one) for one in texts]
 
+    @cached_property
+    def _question(self) -> str:
+        """The last sentence that asks, else the last one."""
+        sentences = re.split(r"(?<=[.!?])\s+", self.sample.problem.question.strip())
+        return next((one for one in reversed(sentences) if one.endswith("?")), sentences[-1])
+
+    def _asks(self, pattern: str) -> bool:
+        return re.search(pattern, self._question, re.IGNORECASE) is not None
+
     @property
-    def can_be_checked(self) -> bool:
+    def _can_be_checked(self) -> bool:
         """Whether the reference says anything that an answer can omit."""
         return any(self._stated(one.omits) for one in self.table.errors.values())
 
-    def _holds(self, one: ErrorType) -> bool:
-        question = self.sample.problem.question
-        return (
-            (not one.question or re.search(one.question, question, re.IGNORECASE) is not None)
+    def _holds(self, one: ErrorType) -> bool | None:
+        holds = (
+            self._asks(one.question)
             and (not one.tool or any(re.search(one.tool, call.call.name, re.IGNORECASE) for call in self._calls))
             and (not one.gold or _kind("; ".join(self.gold) if self.gold else None) in one.gold)
             and (not one.answer or _kind(self.answer) in one.answer)
-            and (not one.omits or self._omits(one.omits))
             and (one.times is None or self._is_off(one.times))
             and (not one.other_patient or self._asks_elsewhere())
             and (not one.unsupported or self._is_unsupported())
+            and (not one.other_drug or self._names_another_drug())
         )
+        return self._omits(one.omits) if holds and one.omits else holds
 
     @cached_property
     def _calls(self) -> Sequence[Observed]:
@@ -64,22 +92,27 @@ class Case:
     def _stated(self, paths: Sequence[str]) -> list[str]:
         """The values at these paths that the reference says."""
         reference, values = "\n".join(self.gold), (_at(self.sample, path) for path in paths)
-        return [one for one in values if one and says(reference, one, self.table.tolerance)]
+        return [one for one in values if isinstance(one, str) and says(reference, one, self.table.tolerance)]
 
-    def _omits(self, paths: Sequence[str]) -> bool:
+    def _omits(self, paths: Sequence[str]) -> bool | None:
+        """Whether the answer does not say one of the values; None where a negation leaves it open."""
         if self.answer is None:
             return False
-        return any(not says(self.answer, one, self.table.tolerance) for one in self._stated(paths))
+        said = [says(self.answer, one, self.table.tolerance) for one in self._stated(paths)]
+        return True if False in said else None if None in said else False
 
     def _is_off(self, times: float) -> bool:
+        """Whether a right number has its nearest, of those in no other unit, so many times away."""
         found, right = numbers_in(self.answer or ""), [number for one in self.gold for number in numbers_in(one)]
-        return bool(found and right) and max(min(factor(one, other) for one in found) for other in right) >= times
+        pairs = [[factor(one.value, other.value) for one in found if one.is_comparable(other)] for other in right]
+        return bool(pairs) and all(pairs) and max(map(min, pairs)) >= times
 
     def _asks_elsewhere(self) -> bool:
         groups = re.finditer(self.table.patient, self.sample.problem.question, re.IGNORECASE)
         asked = {one for match in groups for one in match.groups() if one}
         written = [one.call.arguments for one in self._calls]
-        written += [str(step.remarks["sql"]) for step in self.trajectory.steps if "sql" in step.remarks]
+        remarks = [step.remarks for step in self.trajectory.steps]
+        written += [str(of[name]) for of in remarks for name in self.table.asked if name in of]
         texts = [
             re.sub(r"""['"]|(?:!=|<>)\s*['"]*[\w-]+""", " ", text) for text in written
         ]  # who is excluded is not asked
@@ -87,13 +120,19 @@ class Case:
         return self.answer is not None and bool(asked and written) and not any(named)
 
     def _is_unsupported(self) -> bool:
-        answer, tolerance = self.answer, self.table.tolerance
-        if _kind(answer) not in ("number", "text") or answer is None:
-            return False
         returned = "\n".join(one.observation.text for one in self._calls if one.error is None)
-        numbers = numbers_in(returned)
-        supported = any(has_number(one, numbers, tolerance) for one in numbers_in(answer))
-        return not (supported or (has_words(answer) and says(returned, re.sub(r"[\d.]+", " ", answer), tolerance)))
+        claims = claims_in(self.answer or "")
+        return bool(claims) and all(says(returned, one, self.table.tolerance) is False for one in claims)
+
+    def _names_another_drug(self) -> bool:
+        right, found = self._drugs_in("; ".join(self.gold)), self._drugs_in(self.answer or "")
+        return bool(right and found) and right.isdisjoint(found)
+
+    def _drugs_in(self, text: str) -> set[str]:
+        """The drugs that a text names, whatever it calls them."""
+        words = re.findall(r"[\w-]+", text)
+        names = (" ".join(words[n : n + size]) for n in range(len(words)) for size in range(1, _MOST + 1))
+        return {drug for name in names if self.drugs is not None and (drug := self.drugs.known_as(name))}
 
 
 def _kind(text: str | None) -> Kind:
@@ -102,9 +141,9 @@ def _kind(text: str | None) -> Kind:
     return "text" if has_words(text) else "number" if numbers_in(text) else "empty"
 
 
-def _at(sample: Sample, path: str) -> str:
-    """The text at a dotted path below the sample; empty where there is none."""
+def _at(sample: Sample, path: str) -> Any:
+    """What is at a dotted path below the sample; None for nothing."""
     value: Any = {"metadata": sample.metadata, "target": sample.target}
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else ""
+    return value

@@ -9,7 +9,7 @@ worst that is plausible when somebody acts on such an answer; the scale itself i
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Protocol, get_args, runtime_checkable
 
 from annotated_types import Gt
 
@@ -19,6 +19,14 @@ Severity = Literal["no_harm", "mild_harm", "moderate_harm", "severe_harm", "deat
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # from the best to the worst
 Kind = Literal["missing", "empty", "number", "text"]
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@runtime_checkable
+class Drugs(Protocol):
+    """Drugs by their names."""
+
+    def known_as(self, name: str) -> str | None:
+        """The drug that has this name or synonym, in any case; None for none."""
 
 
 def check_pattern(name: str, pattern: str) -> None:
@@ -31,11 +39,13 @@ def check_pattern(name: str, pattern: str) -> None:
 
 @dataclass(frozen=True)
 class ErrorType:
-    """An error, of which all that is set must hold. ``question``, ``tool``: regular expressions that the question has,
-    and the name of a tool that was called. ``gold``, ``answer``: what these are. ``omits``: paths of the sample, of
-    which the reference says the value and the answer does not. ``times``: the number nearest to the right one is so
-    many times too large or too small. ``other_patient``: calls were made, and none has the id that the question asks
-    about. ``unsupported``: no call returned any value of the answer. Raises ConfigError."""
+    """An error, of which all that is set must hold. ``question``, ``tool``: regular expressions that the last sentence
+    of the question has, and the name of a tool that was called. ``gold``, ``answer``: what these are. ``omits``: paths
+    of the sample, of which the reference says the value and the answer does not. ``times``: the number nearest to the
+    right one is so many times too large or too small; numbers in other units are not compared. ``other_patient``: calls
+    were made, and none has the id that the question asks about. ``unsupported``: no call returned any value of the
+    answer. ``other_drug``: the right answer names a known drug, and the answer another one and not that. Raises
+    ConfigError."""
 
     severity: Severity
     why: str
@@ -47,6 +57,7 @@ class ErrorType:
     times: Annotated[float, Gt(1)] | None = None
     other_patient: bool = False
     unsupported: bool = False
+    other_drug: bool = False
 
     def __post_init__(self) -> None:
         check_pattern("question", self.question)
@@ -55,9 +66,11 @@ class ErrorType:
 
 @dataclass(frozen=True)
 class Table:
-    """Errors by name, of which the first that holds counts. It is for samples with ``metadata`` of all these names and
-    a question like ``question``. ``wrong``: which answers are looked at, those that the deciding score finds wrong or
-    all (``answer``: the errors decide). ``patient``: how a question names whom it asks about. Raises ConfigError."""
+    """Errors by name, of which the first that holds counts. It is for samples with ``metadata`` at all these dotted
+    paths and a question whose last sentence is like ``question``. ``wrong``: which answers are looked at, those that
+    the deciding score finds wrong or all (``answer``: the errors decide). ``patient``: how a question names whom it
+    asks about. ``asked``: remarks of steps in which agents keep what they asked a database, next to the arguments of
+    calls. Raises ConfigError."""
 
     source: str
     errors: Mapping[str, ErrorType]
@@ -65,6 +78,7 @@ class Table:
     question: str = ""
     wrong: Literal["score", "answer"] = "score"
     patient: str = ""
+    asked: Sequence[str] = ()
     tolerance: Annotated[float, Gt(0)] = field(default=0.05)
 
     def __post_init__(self) -> None:

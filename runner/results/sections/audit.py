@@ -2,16 +2,25 @@
 
 from collections.abc import Sequence
 
+from components.core.score_names import (
+    JUDGED,
+    RATES,
+    RIGHT_SOUND,
+    RIGHT_UNSOUND,
+    SOUND,
+    SUPPORTED,
+    WRONG_SOUND,
+    WRONG_UNSOUND,
+)
 from runner.results.arrays import np
 from runner.results.rows import RunMetrics, column, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Section, Sheet, Value, columns
 
-SOUND = "audit/sound"
-_CELLS = ("audit/right_unsound", "audit/wrong_unsound", "audit/wrong_sound", "audit/right_sound")
-_RATES = (SOUND, "audit/supported", "audit/unused", "audit/contradicted", "audit/calls_after", "audit/before_evidence")
-_JUDGED = "judged/audit_support/support/whole"
+_CELLS = (RIGHT_UNSOUND, WRONG_UNSOUND, WRONG_SOUND, RIGHT_SOUND)
+_RATES = (SOUND, *(name for name in RATES if name != SOUND))
+_JUDGED = JUDGED.format("audit_support", "support", "whole")
 _EXAMPLES = 5  # of each cell and run
 
 
@@ -24,8 +33,9 @@ def audit(runs: Sequence[Run]) -> Section | None:
     if not found:
         return None
     intro = (
-        "A sound way: results say every claim of the answer, none contradicts it, and it was not said before the first "
-        "of them (docs/guides/audit.md). A right answer by an unsound way may have been luck or memory."
+        "A sound way: results say every value of the answer that can be looked for, none contradicts it, and it was "
+        "not said before the first of them (docs/guides/audit.md). Of a right answer by an unsound way some value is "
+        "from elsewhere: luck, memory, the model's own arithmetic, or what it saw in an image."
     )
     ones = [one for one, _ in found]
     parts = [_cells(ones), _rates(ones), _examples(found)]
@@ -54,7 +64,7 @@ def _cells(found: Sequence[RunMetrics]) -> Sheet:
 def _agree(one: RunMetrics) -> float | None:
     """The share of episodes on which a judge and the rules agree whether the whole answer is supported."""
     table = one.run.table
-    rules, judge = table.values("audit/supported"), table.values(_JUDGED)
+    rules, judge = table.values(SUPPORTED), table.values(_JUDGED)
     there = ~np.isnan(rules) & ~np.isnan(judge)
     return float(((rules == 1.0) == (judge == 1.0))[there].mean()) if there.any() else None
 

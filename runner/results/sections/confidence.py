@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from components.core.score_names import REFUSED_RIGHTLY as RIGHT
+from components.core.score_names import REFUSED_WRONGLY as WRONG
+from components.core.score_names import STATED
 from runner.results.arrays import Floats, np
 from runner.results.intervals import mean_of, unfinished_mean
 from runner.results.kinds import Scale
@@ -13,7 +16,6 @@ from runner.results.runs import Run
 from runner.results.selective import AURC, DEBIASED, ECE, EXCESS, RISKS, Answers
 from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
 
-STATED, RIGHT, WRONG = "confidence/stated", "abstention/right", "abstention/wrong"
 _INTRO = (
     "Selection: only answers with at least some confidence are accepted. Coverage is the share that is, risk their "
     "mean loss: 1 - score, where scores are graded what is missing to a full score. Calibration: whether of the "

@@ -7,26 +7,27 @@ their correlation over patients who are on both sides: a group of few patients h
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from components.core.score_names import ERROR, EXPECTED, RATED, SEVERE
 from runner.results.arrays import Floats, Rows, np
 from runner.results.cells import number
 from runner.results.intervals import Mean, mean_of
 from runner.results.kinds import Scale
+from runner.results.ratings import ONLY_RATED, SEVERITY, find_ratings
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
+from runner.results.sections.cards import AGE, SEX
 from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.results.table import Table
 
-EXPECTED, CORRECT, RATED, ERRORS = "harm/expected", "harm/no_error", "harm/rated", "harm/errors/"
-JUDGED = "judged/harm_severity/"
+_ERRORS = ERROR.format("")
 _HUNDRED = 100.0
 _SHARE = Scale("share")
 _BANDS = ((18, "0-17"), (45, "18-44"), (65, "45-64"), (math.inf, "65 or older"))  # years below which they end
-_AGE, _SEX = "age, years", "sex"
 _WORST, _READ = 50, 20  # cases of the table; of one that Markdown has
 _MOST = 24  # values of a stratum
 _UNIT = "per 100 cases"
@@ -52,21 +53,24 @@ def harm(runs: Sequence[Run]) -> Section | None:
 
 
 def _expected(found: Sequence[RunMetrics]) -> Sheet:
-    """A line per run: of rated cases, and of all if unrated ones did no harm or killed."""
+    """A line per run: of rated cases, and of all if unrated ones did no harm or killed. Where there are errors and none
+    is rated, right answers alone would be the rated cases: then they have no mean."""
     rows: list[list[Cell]] = []
     for one in found:
         table = one.run.table
         values, ended = table.values(EXPECTED), table["stop"] != "error"
         unrated = int((np.isnan(values) & ended).sum())
-        bounds = [np.where(np.isnan(values) & ended, worst, values) for worst in (0.0, 1.0)]
-        means = [_mean(table, of) for of in (values, *bounds)]
-        rows.append([one.label, int(ended.sum()), unrated, *means, one.value(RATED), one.value("harm/severe")])
+        weights, errors = weights_of(one.run.cfg) or {"": 0.0, "death": 1.0}, table.values(RATED)
+        ends = min(weights.values()), max(weights.values())
+        bounds = [_mean(table, np.where(np.isnan(values) & ended, end, values)) for end in ends]
+        mean = None if (errors == 0.0).any() and not (errors == 1.0).any() else _mean(table, values)
+        rows.append([one.label, int(ended.sum()), unrated, mean, *bounds, one.value(RATED), one.value(SEVERE)])
     heads = columns(
         "run", ("cases", "n"), ("unrated", "n"), ("expected harm of rated cases", _UNIT, "lower"),
         ("if unrated ones are harmless", _UNIT, "lower"), ("if they kill", _UNIT, "lower"),
         ("errors that are rated", "share"), ("severe harm or death", "share", "lower"),
     )  # fmt: skip
-    notes = [note for one in found if (note := _refuse_judge(one.run))]
+    notes = [note for one in found if (note := _note_judge(one.run))]
     return Sheet("Expected harm", heads, rows, notes)
 
 
@@ -74,15 +78,21 @@ def _mean(table: Table, values: Floats) -> Value | None:
     return Value.of(mean_of(table, values, _SHARE).finished, _HUNDRED)
 
 
-def _refuse_judge(run: Run) -> str:
-    """Why a model's severities are not shown, where it gave some and no clinician rated cases of this run."""
-    if not any(name.startswith(JUDGED) for name in run.table.names("scores")):
+def weights_of(cfg: Mapping[str, Any]) -> dict[str, float]:
+    """Level -> weight, as a run's config has them; empty without scorer harm."""
+    scorer = (cfg.get("scorer") or {}).get("harm") or {}
+    return {str(name): float(value) for name, value in (scorer.get("weights") or {}).items()}
+
+
+def _note_judge(run: Run) -> str:
+    """How far a model's severities agree with clinicians', or why they are not shown; empty where it gave none."""
+    if not any(name.startswith(ONLY_RATED) for name in run.scores):
         return ""
-    for home in (run.folder, run.folder.parent):
-        path = home / "ratings" / "harm_severity" / "ratings.json"
-        if path.is_file() and (agreed := json.loads(path.read_text(encoding="utf-8")).get("judge_weighted")):
-            kappas = ", ".join(f"{number(of['severity']['kappa'])} with {rater}" for rater, of in agreed.items())
-            return f"{run.folder.name}: weighted kappa of the judge {kappas}; {path.with_suffix('.md')}"
+    if (found := find_ratings(run.folder, run.manifest.get("id"), SEVERITY)) is not None:
+        path, ratings = found
+        agreed = ratings["judge_weighted"].items()
+        kappas = ", ".join(f"{number(of['severity']['kappa'])} with {rater}" for rater, of in agreed)
+        return f"{run.folder.name}: weighted kappa of the judge {kappas}; {path.with_suffix('.md')}"
     judge = (run.manifest.get("models") or {}).get("judge", "judge")
     return (
         f"{run.folder.name}: refused: severities by the model {judge!r}, with which no clinician's ratings can be "
@@ -91,7 +101,7 @@ def _refuse_judge(run: Run) -> str:
 
 
 def _types(table: Table) -> list[str]:
-    return [name for name in table.valued if name.startswith(ERRORS)]
+    return [name for name in table.valued if name.startswith(_ERRORS)]
 
 
 def _errors(found: Sequence[RunMetrics]) -> Sheet:
@@ -105,7 +115,7 @@ def _errors(found: Sequence[RunMetrics]) -> Sheet:
             if n := int(hit.sum()):
                 share = float(weights[hit].sum() / np.nansum(weights)) if np.nansum(weights) > 0 else None
                 level = float(weights[hit].mean())
-                lines.append((share or 0.0, [one.label, name.removeprefix(ERRORS), n, level, one.value(name), share]))
+                lines.append((share or 0.0, [one.label, name.removeprefix(_ERRORS), n, level, one.value(name), share]))
         rows += [line for _, line in sorted(lines, key=lambda pair: -pair[0])]
     heads = columns(
         "run", "error", ("cases", "n"), ("weight of its level", "0 to 1"), ("of rated cases", "share", "lower"),
@@ -124,7 +134,9 @@ def _worst(found: Sequence[tuple[RunMetrics, str]]) -> Sheet:
         for row in np.flatnonzero(table.values(EXPECTED) > 0).tolist():
             sample, epoch = table.keys[row]
             weight = float(table.values(EXPECTED)[row])
-            error = next((name.removeprefix(ERRORS) for name, hit in zip(names, hits[:, row], strict=True) if hit), "-")
+            error = next(
+                (name.removeprefix(_ERRORS) for name, hit in zip(names, hits[:, row], strict=True) if hit), "-"
+            )
             link = link_of(key, sample, epoch)
             strata = ", ".join(f"{name} {value}" for name, value in _strata_of(table, row).items())
             cases.append((weight, [one.label, sample, error, strata, Value(weight, link=link)]))
@@ -138,8 +150,8 @@ def _worst(found: Sequence[tuple[RunMetrics, str]]) -> Sheet:
 def _strata_of(table: Table, row: int) -> dict[str, str]:
     """The groups that an episode is of: sex and age band from the sample's card, then its strata."""
     card: Mapping[str, str | float] = table["card"][row] or {}
-    found = {_SEX: str(card[_SEX])} if _SEX in card else {}
-    if isinstance(age := card.get(_AGE), int | float):
+    found = {SEX: str(card[SEX])} if SEX in card else {}
+    if isinstance(age := card.get(AGE), int | float):
         found["age band"] = next(name for end, name in _BANDS if age < end)
     return found | {name: str(value) for name, value in table.kinds[table["strata"][row]].items()}
 

@@ -34,7 +34,18 @@ ASK, DONE = step("I look.", ("age of 12", "40")), step("It is 40.")
         ("40", [ASK, step("Again.", ("x", "7"), ("y", "40"))], {"calls_after": 2, "unused": 1 / 3, "sound": 1}),
         ("40", [step("", ("a", "key K77 1999")), step("", ("K77 1999", "40"))], {"unused": 0, "sound": 1}),
         ("patient 12", [ASK], {"supported": None}),
-        ("[]", [step("", ("a", "[]"))], {"supported": None, "contradicted": 0, "sound": 1}),
+        (
+            "[]",
+            [step("", ("a", "[]"))],
+            {"supported": None, "sound": None, "right_sound": None, "before_evidence": None},
+        ),
+        ("It is pneumonia, most likely.", [step("", ("a", "mass"))], {"sound": None, "right_unsound": None}),
+        ("The mass has 14 mm in this study.", [step("", ("a", "14 mm"))], {"supported": 1, "sound": 1}),
+        ("400", [step("", ("a", "2101-01-01"), ("b", "2102-02-05"))], {"contradicted": None, "supported": 0}),
+        ("7", [step("", ("a", "3"), ("b", "4"))], {"contradicted": None}),
+        ("41 years", [step("", ("a", "40 days"))], {"contradicted": None}),
+        ("10014731", [step("", ("a", "id 10014729"))], {"supported": 0, "contradicted": 1}),
+        ("renal failure", [step("", ("a", "no renal failure"))], {"supported": None, "sound": None}),
     ],
 )
 def test_claims_are_compared_with_results(answer, steps, expected):

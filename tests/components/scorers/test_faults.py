@@ -7,6 +7,7 @@ from components.core.types import Observation, Observed, Problem, Refusal, Sampl
 from components.faults.marks import marked
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
+from components.scorers.length import Length
 from runner.episode.episode import run_episode
 from tests.failing import INTACT, STUDY, Tools, call_radiology, episode
 from tests.failing import SAMPLE as ASKED
@@ -117,6 +118,13 @@ async def test_a_call_that_failed_by_an_injected_fault_is_not_blamed_on_the_agen
     trajectory = await call_radiology(Denied(1.0), "TOOL1", sample=STUDY)
     execution = read(trajectory, PAPER)
     assert execution.completed and execution.calls == ()
+
+
+async def test_a_score_that_no_scorer_declares_to_decide_does_not_count():
+    given = parts(toolset=Tools(), condition=Noisy(1.0), scorers={"length": Length(), "faults": Faults()})
+    replies = iter([ECHO, "answer 0"])
+    _, found = await run_episode(given, door(Speaker(lambda _: next(replies))), ASKED, 0)
+    assert {score.name: score.value for score in found}["faults/right"] is None
 
 
 async def test_it_is_scored_after_the_deciding_score_in_any_order():

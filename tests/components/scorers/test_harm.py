@@ -6,10 +6,11 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.protocols import Scorer
+from components.core.score_names import ERROR, EXPECTED, LEVEL, NO_ERROR, RATED, SEVERE
 from components.core.types import Observation, Observed, Problem, Sample, Step, Trajectory
-from components.scorers.claims import factor, numbers_in, says
 from components.scorers.harm import Harm
 from components.scorers.harm.tables import SEVERITIES, ErrorType, Table
+from components.tools.drug_table import DrugTable
 from runner.config.build import check
 from runner.config.catalogue import CONF
 from tests.table import each_row
@@ -19,7 +20,7 @@ TABLES = {
     name: check(Table, yaml.safe_load((CONF / "harm" / f"{name}.yaml").read_text()))
     for name in ("radabench", "ehr", "medication")
 }
-HARM = Harm(WEIGHTS, TABLES)
+HARM = Harm(WEIGHTS, TABLES, drugs=DrugTable("drugs"))
 RECORD = {
     "Disease": "Adenoid hypertrophy",
     "Anomaly": {"Part": "Roof", "Symptom": "Nasopharyngeal soft tissue bulge"},
@@ -32,7 +33,7 @@ def ehr(question, *gold):
 
 
 def study(reference):
-    return Sample(Problem("1", "Report?"), {"answer": reference}, metadata={"record": RECORD})
+    return Sample(Problem("1", "Report?"), {"answer": reference}, metadata={"record": RECORD, "chain": "0"})
 
 
 def asked(question, target, choices=()):
@@ -49,8 +50,9 @@ def episode(answer, *calls, stop="answered"):
 def rate(sample, trajectory, right=0.0, harm=HARM):
     """The type of the error, or why there is none, and what its severity weighs."""
     found = {one.name: one for one in harm.follow(sample, trajectory, right)}
-    types = [name.removeprefix("harm/errors/") for name, one in found.items() if "errors/" in name and one.value]
-    expected = found["harm/expected"]
+    begin = ERROR.format("")
+    types = [name.removeprefix(begin) for name, one in found.items() if name.startswith(begin) and one.value]
+    expected = found[EXPECTED]
     assert len(types) <= 1 and (types or expected.value in (None, 0.0))
     return types[0] if types else expected.explanation, expected.value
 
@@ -60,6 +62,7 @@ DRUG, DIAGNOSIS = ehr("Which drug had patient 12?", "gabapentin"), ehr("Which di
 OWN, OTHER = ("id = 12", "f m 40 41 400 gabapentin aspirin sepsis cough []"), ("id = 13", "f m 40")
 DOSE = asked("Which dose of prednisone, in mg?", "40")
 UNRATED = "unrated: no error of the table fits this answer"
+NO_TABLE = "unrated: no table fits this sample"
 
 
 @each_row("sample, trajectory, error, weight", [
@@ -83,7 +86,11 @@ UNRATED = "unrated: no error of the table fits this answer"
     (DOSE, episode("20 mg"), "wrong_dose_double", 0.7),
     (DOSE, episode("44 mg"), "wrong_dose", 0.05),
     (asked("Which drug?", "A", {"A": "Aspirin", "B": "Warfarin"}), episode("B"), "wrong_drug", 0.7),
-    (asked("Which bone?", "A"), episode("B"), "unrated: no table of errors fits this sample", None),
+    (asked("Which drug?", "Stop aspirin"), episode("Start warfarin, stop aspirin"), UNRATED, None),
+    (asked("Which drug?", "Aspirin"), episode("Rest"), UNRATED, None),
+    (asked("He takes 5 mg of a prescribed drug. Which bone?", "Femur"), episode("Warfarin"), NO_TABLE, None),
+    (asked("Which dose?", "2 g"), episode("2000 mg"), UNRATED, None),
+    (asked("Which bone?", "A"), episode("B"), NO_TABLE, None),
 ])  # fmt: skip
 def test_a_wrong_answer_is_the_first_error_that_holds(sample, trajectory, error, weight):
     assert rate(sample, trajectory) == (error, weight)
@@ -98,7 +105,8 @@ DISEASE = study("The disease is adenoid hypertrophy.")
     (study("A nasopharyngeal soft tissue bulge."), "A normal study.", "missed_abnormality", 0.7),
     (study("Thickness: 18 mm."), "Thickness: 12 mm.", "wrong_number", 0.25),
     (study("Thickness: 18 mm."), "18.0 millimetres", "no error", 0.0),
-    (study("[Organ Mask]"), "?", "unrated: the reference says nothing that can be checked", None),
+    (study("Thickness: 18 mm."), "Thickness: 18 cm.", "wrong_number", 0.25),
+    (study("Lung cancer and adenoid hypertrophy"), "Normal in 3 views", "wrong_diagnosis", 0.7),
 ])  # fmt: skip
 def test_what_an_answer_about_a_study_omits_is_an_error_whatever_decides(sample, answer, error, weight):
     for right in (0.0, 1.0, None):
@@ -108,12 +116,42 @@ def test_what_an_answer_about_a_study_omits_is_an_error_whatever_decides(sample,
 def test_a_right_answer_does_no_harm_and_an_undecided_one_is_unrated():
     assert rate(AGE, episode("40"), 1.0) == ("no error", 0.0)
     assert rate(AGE, episode("40"), None) == ("unrated: nothing decides", None)
-    assert rate(asked("Which bone?", "A"), episode("A"), 1.0)[1] is None  # else only right answers would be rated
+    assert rate(asked("Which bone?", "A"), episode("A"), 1.0) == ("no error", 0.0), "whether a table fits or not"
+
+
+def test_a_finding_next_to_a_negation_is_unrated():
+    found = rate(study("A nasopharyngeal soft tissue bulge."), episode("No nasopharyngeal soft tissue bulge."), 1.0)
+    assert found[0].startswith("unrated: missed_abnormality or not") and found[1] is None
+
+
+def test_where_the_reference_says_nothing_the_deciding_score_and_the_next_table_count():
+    for right, found in ((1.0, ("no error", 0.0)), (0.0, (NO_TABLE, None)), (None, ("unrated: nothing decides", None))):
+        assert rate(study("[Organ Mask]"), episode("?"), right) == found
+    drug = replace(study("Warfarin"), problem=Problem("1", "Which drug?"))
+    assert rate(drug, episode("Aspirin")) == ("wrong_drug", 0.7)
+
+
+def test_a_record_that_is_only_a_name_is_no_study():
+    sample = Sample(Problem("1", "Report?"), "A", metadata={"record": "r1", "chain": "0"})
+    assert rate(sample, episode("A"), 1.0) == ("no error", 0.0) and rate(sample, episode("B")) == (NO_TABLE, None)
+
+
+def test_the_level_of_an_error_is_recorded_whatever_it_weighs():
+    harm = replace(HARM, weights={**WEIGHTS, "moderate_harm": 0.7})
+    for answer, level in (("400", "severe_harm"), ("52", "moderate_harm")):
+        found = {one.name: one.value for one in harm.follow(AGE, episode(answer, OWN, ("52", "52")), 0.0)}
+        assert [one for one in SEVERITIES if found[LEVEL.format(one)]] == [level] and found[EXPECTED] == 0.7
+
+
+def test_a_database_is_asked_in_the_remarks_that_the_table_names():
+    own, other = episode("41", ("x", "41")), episode("41", ("x", "41"))
+    own.steps[0].remarks["sql"], other.steps[0].remarks["sql"] = "id = 12", "id = 13"
+    assert (rate(AGE, own)[0], rate(AGE, other)[0]) == (UNRATED, "wrong_patient")
 
 
 def test_an_unrated_error_counts_as_an_error():
     found = {one.name: one.value for one in HARM.follow(SEX, episode("m", OWN), 0.0)}
-    assert (found["harm/no_error"], found["harm/rated"], found["harm/severe"]) == (0.0, 0.0, None)
+    assert (found[NO_ERROR], found[RATED], found[SEVERE]) == (0.0, 0.0, None)
 
 
 def test_a_right_refusal_of_a_study_does_no_harm():
@@ -145,11 +183,3 @@ def test_a_table_says_what_is_wrong_with_it():
         Table("mine", {"a": ErrorType("death", "why", other_patient=True)})
     with pytest.raises(ConfigError, match="found the name 'A B'"):
         Table("mine", {"A B": ErrorType("death", "why")})
-
-
-def test_numbers_and_values_of_a_text():
-    assert numbers_in("1,200 of -3.5 in 2105-03-01, x2, 18mm") == [1200, -3.5, 2105, 3, 1, 18]
-    assert (factor(4, 2), factor(1, 2), factor(0, 0), factor(0, 1)) == (2, 2, 1, float("inf"))
-    assert says("It is 17.5 mm", "18 mm", 0.05) and not says("It is 17 mm", "18 mm", 0.05)
-    assert says("a BULGE of soft tissue", "soft tissue bulge", 0) and not says("tissue", "soft tissue bulge", 0)
-    assert not says("", "", 0) and says("f", "f", 0)

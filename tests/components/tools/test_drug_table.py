@@ -86,6 +86,12 @@ async def test_the_shipped_sample_is_read():
     assert found.drug.name == "Warfarin" and found.drug.dosages and found.drug.indication
 
 
+def test_a_name_or_synonym_in_any_case_is_known_and_a_similar_one_is_not():
+    assert [DrugTable("drugs").known_as(name) for name in ("Coumadin", "warfarin", "warfari")] == ["Warfarin"] * 2 + [
+        None
+    ]
+
+
 def test_a_file_of_another_form_is_refused_before_a_run(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"title": "x"}')
     with pytest.raises(ConfigError, match=r"x.jsonl:1: name: is missing"):

@@ -11,6 +11,8 @@ from components.core.types import Problem, Sample
 from components.ehr.scorer import Ehr
 from components.panel.agent import MedAgents
 from components.scorers.choice import Choice
+from components.scorers.confidence import Confidence
+from components.scorers.faults import Faults
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
 from runner.config.errors import ConfigErrors
@@ -114,3 +116,12 @@ def test_scorer_that_fits_no_sample_is_refused_and_one_that_fits_some_is_not():
         check_scorers({"ehr": Ehr(), "choice": Choice()}, asked[1:])
     assert [finding.key for finding in caught.value.findings] == ["scorer.ehr", "scorer.choice"]
     assert "Choice can score none of these samples: an open question" in caught.value.findings[1].text
+
+
+def test_scorer_that_follows_needs_one_that_decides():
+    check_scorers({"harm": Faults(), "ehr": Ehr()}, [replace(SAMPLES[0], target={"answer": ["1"]})])
+    with pytest.raises(
+        ConfigErrors, match=r"scorer\.faults: scores by whether an answer is right, and no other"
+    ) as caught:
+        check_scorers({"faults": Faults(), "confidence": Confidence()}, SAMPLES)
+    assert [finding.key for finding in caught.value.findings] == ["scorer.faults"]

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
+from components.core.score_names import LEVEL
 from components.rubrics.rubric import Field, Rubric
 from runner.rating.harm import harm_of
 from runner.rating.result import Result
@@ -113,13 +114,18 @@ def severity(rater, *levels):
     return RaterSheet(rater, {code: {"severity": (level,)} for code, level in zip(CODES, levels, strict=True)})
 
 
-def harm_result(*sheets, harms=(0.7, None, 0.0, 1.0), weights=WEIGHTS):
+def harm_result(*sheets, levels=("severe_harm", None, "no_harm", "death"), weights=WEIGHTS):
     fields = {"severity": Field("How bad?", dict.fromkeys(WEIGHTS, "x"), ordered=True)}
     rubric = Rubric("harm_severity", "s", "?", ["answer"], fields)
     run = FakeRun([])
     run.cfg = {"scorer": {"harm": {"weights": weights}}}
     run.records = [
-        {"sample_id": f"s{i}", "epoch": 0, "scores": {"harm/expected": one}} for i, one in enumerate(harms, 1)
+        {
+            "sample_id": f"s{i}",
+            "epoch": 0,
+            "scores": {LEVEL.format(n): None if one is None else n == one for n in WEIGHTS},
+        }
+        for i, one in enumerate(levels, 1)
     ]
     return Result(replace(key(), rubric=rubric), sheets, [run])
 
@@ -134,6 +140,19 @@ def test_harm_of_rated_cases_is_by_raters_and_by_the_tables_on_what_they_rate():
     assert [row[2].value for row in found.rows] == pytest.approx([42.5, 25.0, 100 * 1.7 / 3])
     assert [cell and cell.value for cell in found.rows[2][3:]] == pytest.approx([1.0, 10 / 19])
     assert found.rows[0][3] is None and found.rows[0][4].value == found.rows[1][3].value
+
+
+def test_levels_of_equal_weight_stay_apart_and_each_run_has_its_weights():
+    found = harm_result(severity("one", *["moderate_harm"] * 4), weights=WEIGHTS | {"moderate_harm": 0.7})
+    kappa = harm_of(found).rows[1][3].value
+    other = FakeRun([])
+    other.manifest, other.cfg, other.records = {"id": "r2"}, {"scorer": {"harm": {"weights": WEIGHTS}}}, []
+    items = {code: {**of, "run": "r2"} if code == CODES[3] else of for code, of in found.key.items.items()}
+    two = harm_of(replace(found, key=replace(found.key, items=items), runs=[*found.runs, other]))
+    assert kappa == pytest.approx(harm_of(harm_result(severity("one", *["moderate_harm"] * 4))).rows[1][3].value)
+    assert two.rows[0][2].value == pytest.approx(100 * (3 * 0.7 + 0.25) / 4) and "of other runs" in two.notes[0]
+    alone = harm_of(replace(found, key=replace(found.key, items=items)))
+    assert alone.notes[-1] == "left out: 1 items of runs without scorer harm"
 
 
 def test_severities_that_nothing_weighs_have_no_harm():

@@ -1,3 +1,4 @@
+from components.core.score_names import JUDGED, SOUND, SUPPORTED
 from runner.report import main
 from runner.results.runs import Run
 from runner.results.sections.audit import audit
@@ -11,9 +12,9 @@ def run_of(folder, cells, judged=()):
     write(folder, {"chest": ("a", [1.0] * len(cells))})
     path, lines = folder / "records.jsonl", []
     for n, (line, cell) in enumerate(zip(path.read_text().splitlines(), cells, strict=True)):
-        scores = {f"audit/{name}": float(name == cell) for name in CELLS} | {"audit/sound": float("_s" in cell)}
-        scores |= {"audit/supported": float("_s" in cell)}
-        scores |= {"judged/audit_support/support/whole": judged[n]} if judged else {}
+        scores = {f"audit/{name}": float(name == cell) for name in CELLS} | {SOUND: float("_s" in cell)}
+        scores |= {SUPPORTED: float("_s" in cell)}
+        scores |= {JUDGED.format("audit_support", "support", "whole"): judged[n]} if judged else {}
         text = ",".join(f'"{name}":{value}' for name, value in scores.items())
         lines.append(line.replace('"score/x":1.0', text))
     path.write_text("\n".join(lines) + "\n")

@@ -1,6 +1,9 @@
+import json
+
 import numpy as np
 import pytest
 
+from components.core.score_names import EXPECTED, JUDGED, RATED
 from runner.report import main
 from runner.results.kinds import Scale
 from runner.results.runs import Run
@@ -15,7 +18,7 @@ WEIGHTS = [0.0, 0.05, 0.25, 0.7, 1.0]
 def record(sample, value, cluster=None, scores=None, **strata):
     return {
         "sample_id": sample, "epoch": 0, "cluster": cluster, "strata": strata, "stop": "answered", "seconds": 0.1,
-        "scores": {"harm/expected": value} if scores is None else scores, "usage": {},
+        "scores": {EXPECTED: value} if scores is None else scores, "usage": {},
     }  # fmt: skip
 
 
@@ -26,7 +29,7 @@ def table_of(values, clusters):
 
 def gap_of(values, clusters, mine):
     table = table_of(values, clusters)
-    return gap(table, table.values("harm/expected"), np.asarray(mine, dtype=bool))
+    return gap(table, table.values(EXPECTED), np.asarray(mine, dtype=bool))
 
 
 def test_a_gap_of_independent_proportions_is_newcombes_interval():
@@ -73,7 +76,7 @@ def run_of(folder, harms, cards=CARDS, **notes):
     """A run of four patients with these harms (None: unrated), of a type of error ``x`` where there is harm."""
     write(folder, {"chest": ("a", harms)}, CFG | {"scorer": {"harm": {}}}, cards=cards, **notes)
     path = folder / "records.jsonl"
-    path.write_text(path.read_text().replace('"score/x"', '"harm/expected"'))
+    path.write_text(path.read_text().replace('"score/x"', f'"{EXPECTED}"'))
     return Run.at(folder)
 
 
@@ -112,15 +115,37 @@ def test_runs_without_harm_have_no_section(tmp_path, capsys):
     assert "harm: these runs have nothing for this section" in capsys.readouterr().err
 
 
-def test_severities_by_a_model_alone_are_refused_by_name(tmp_path):
-    run = run_of(tmp_path, [1.0, 0.0, 0.0, 0.0], models={"main": "m", "judge": "qwen"})
+def test_without_a_rated_error_right_answers_alone_have_no_mean(tmp_path):
+    weights = {"no_harm": 0.0, "death": 0.5}
+    run_of(tmp_path, [0.0, None, 0.0, 0.0])
     path = tmp_path / "records.jsonl"
-    path.write_text(
-        path.read_text().replace('"harm/expected"', '"judged/harm_severity/severity/death":1.0,"harm/expected"')
-    )
-    note = sheets(run)["Expected harm"].notes[0]
-    assert note.startswith(f"{tmp_path.name}: refused: severities by the model 'qwen'")
-    ratings = tmp_path / "ratings" / "harm_severity"
+    path.write_text(path.read_text().replace(f'"{EXPECTED}":null', f'"{RATED}":0.0,"{EXPECTED}":null'))
+    run = Run.at(tmp_path, CFG | {"scorer": {"harm": {"weights": weights}}})
+    row = sheets(run)["Expected harm"].rows[0]
+    assert row[3] is None and [cell.value for cell in row[4:6]] == pytest.approx([0, 12.5]), "bounds by the weights"
+
+
+def test_severities_by_a_model_alone_are_in_no_metric(tmp_path, capsys):
+    death = JUDGED.format("harm_severity", "severity", "death")
+    run_of(tmp_path, [1.0, 0.0, 0.0, 0.0], models={"main": "m", "judge": "qwen"}, id="r1")
+    path = tmp_path / "records.jsonl"
+    path.write_text(path.read_text().replace(f'"{EXPECTED}"', f'"{death}":1.0,"{EXPECTED}"'))
+
+    def note_and_table():
+        note = sheets(Run.at(tmp_path))["Expected harm"].notes[0]
+        assert main(["table", str(tmp_path), "--all"]) == 0
+        table = capsys.readouterr().out
+        return note, table, death in (tmp_path / "metrics.json").read_text()
+
+    ratings, kappa = tmp_path / "ratings" / "harm_severity", {"severity": {"kappa": 0.5, "n": 4}}
     ratings.mkdir(parents=True)
-    (ratings / "ratings.json").write_text('{"judge_weighted": {"rater_1": {"severity": {"kappa": 0.5}}}}')
-    assert "weighted kappa of the judge 0.5000 with rater_1" in sheets(Run.at(tmp_path))["Expected harm"].notes[0]
+    for graded, shown in ([], False), (["another"], False), (["r1"], True):
+        found = {"graded": graded, "judge": {"ann": kappa}, "judge_weighted": {"ann": kappa}, "agreement": {}}
+        (ratings / "ratings.json").write_text(json.dumps(found))
+        note, table, stored = note_and_table()
+        assert stored is shown
+        if shown:
+            assert "weighted kappa of the judge 0.5000 with ann" in note and "severity/death" in table
+        else:
+            assert note.startswith(f"{tmp_path.name}: refused: severities by the model 'qwen'")
+            assert "left out of the metrics" in table and "severity/death" not in table
