@@ -1,15 +1,17 @@
 """``python -m runner.drift init RUN ...`` makes a canary set, ``check CANARY`` asks it again: has the model changed?
 
-Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 130 interrupted. See
+Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 70 a bug, 130 interrupted. See
 docs/guides/drift.md.
 """
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 from components.core.errors import ConfigError
 from components.core.learning import Made
@@ -24,7 +26,7 @@ from runner.storage import disk, manifest
 from runner.study.log import note_look
 from runner.terminal.command import Parser, exit_code_of
 
-STABLE, DRIFT, UNFINISHED = 0, 1, 4
+STABLE, DRIFT, UNFINISHED, BUG = 0, 1, 4, 70
 _REPORT = "timeline"  # the folder with tables and page, which goes to MLflow
 
 
@@ -53,8 +55,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "check":
         folder = Path(options.canary)
         Canary.read(folder)
+        list(changes_of(options.changes))
         with _alone(folder):
-            return _check(Canary.read(folder), dict(changes_of(options.changes)))
+            return _check(Canary.read(folder), options.changes)
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         hint = f"; runner.drift check {out} continues it" if (out / FILE).exists() else ""
@@ -62,6 +65,7 @@ def _run(options: argparse.Namespace) -> int:
     folders = [folder for name in options.runs for folder in run_folders(Path(name))]
     note_look(folders)
     canary = begin([Run.read(one) for one in folders], out, options.samples, options.repeats, options.alpha)
+    canary.experiment(0, {})  # refused before anything is written
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
     with _alone(out):
@@ -88,25 +92,26 @@ def _ask_baseline(canary: Canary) -> int:
     while len(canary.askings) < canary.repeats:
         code, asking = canary.ask({})
         if code != COMPLETE:
-            return _break_off(canary, code)
+            return _break_off(canary, code, ())
         canary.askings.append(asking)
         canary.write_askings()
     return STABLE
 
 
-def _break_off(canary: Canary, code: int) -> int:
-    """Say that nothing is concluded of an asking that is not whole. Returns the exit code."""
-    text = f"not finished, nothing is concluded; to continue: python -m runner.drift check {canary.folder}"
+def _break_off(canary: Canary, code: int, words: Sequence[str]) -> int:
+    """Say that nothing is concluded of an asking with these changes that is not whole. Returns the exit code."""
+    again = shlex.join(["python", "-m", "runner.drift", "check", str(canary.folder), *words])
+    text = f"not finished, nothing is concluded; to continue: {again}"
     return exit_code_of(lambda: print(text)) or (UNFINISHED if code == ERRORS else code)  # noqa: T201
 
 
-def _check(canary: Canary, changes: dict[str, object]) -> int:
+def _check(canary: Canary, words: Sequence[str]) -> int:
     """Ask once more, test, and report. Returns the exit code."""
     if code := _ask_baseline(canary):
         return code
-    code, asking = canary.ask(changes)
+    code, asking = canary.ask(dict(changes_of(words)))
     if code != COMPLETE:
-        return _break_off(canary, code)
+        return _break_off(canary, code, words)
     add_check(canary, asking)
     canary.write_askings()
     return exit_code_of(lambda: _show(canary)) or (DRIFT if drifted(canary) else STABLE)
@@ -133,5 +138,12 @@ def _show(canary: Canary) -> None:
     tracking.end()
 
 
+def end_of_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print what nobody expected; Python itself would end with the code of drift."""
+    sys.__excepthook__(kind, error, trace)
+    raise SystemExit(BUG)
+
+
 if __name__ == "__main__":
+    sys.excepthook = end_of_bug
     sys.exit(main())

@@ -84,6 +84,8 @@ class Request:
             if key.startswith(("fork", "hydra.", "tracking")):
                 if key in pairs:
                     raise ConfigError(f"{key} is given twice")
+                if key == "fork" and not value:
+                    raise ConfigError("fork= is empty: name the folder of a run, as in fork=outputs/first")
                 pairs[key] = value if key in ("fork", "hydra.run.dir", "tracking") else _value(word, value)
             else:
                 (common if key.lstrip("+").startswith(tuple(f"{name}." for name in _COMMON)) else own).append(word)

@@ -31,7 +31,7 @@ from functools import cached_property
 
 from runner.results import formulas
 from runner.results.arrays import Floats, Rows, np
-from runner.results.intervals import TOO_SMALL
+from runner.results.intervals import ALIKE, TOO_SMALL
 from runner.results.sheets import Value
 
 AURC, EXCESS, ECE, DEBIASED = "AURC", "excess AURC", "ECE", "ECE debiased"
@@ -156,6 +156,8 @@ class Answers:
         if few or (name in RISKS and value * n * RISKS[name] < LEAST_LOSSES):
             return Value(max(0.0, value), n=n, no_interval=TOO_SMALL)
         low, high = (float(end) for end in np.percentile(found, ends))
+        if name in (AURC, EXCESS) and high - low <= _ROUNDING:  # as without any loss
+            return Value(max(0.0, value), n=n, no_interval=ALIKE)
         if name == DEBIASED:
             plain = float(point[ECE][0])
             low, high = value + plain - high, value + plain - low

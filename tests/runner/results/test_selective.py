@@ -134,6 +134,15 @@ def test_intervals_need_ten_clusters_and_coverages_ten_losses():
     assert [many[name].no_interval for name in (EXCESS, DEBIASED)] == ["n too small"] * 2 and many[AURC].low is not None
 
 
+def test_where_the_loss_does_not_vary_aurc_has_no_interval():
+    certain = np.linspace(0.1, 0.9, 40)
+    for score in (np.ones(40), np.zeros(40)):
+        found = of(certain, score).measures()
+        for name in (AURC, EXCESS):
+            assert found[name].no_interval == "does not vary" and found[name].low is None
+    assert of(certain, np.arange(40) > 3).measures()[AURC].low is not None
+
+
 def test_an_interval_begins_at_0_where_calibration_is_not_rejected():
     rng = np.random.default_rng(8)
     certain = rng.random(300)
