@@ -11,6 +11,8 @@ from benchmarks import (
     coverage,
     coverage_claims,
     coverage_confidence,
+    coverage_drift,
+    coverage_forks,
     fused,
     http_rows,
     local_rows,
@@ -39,6 +41,8 @@ ROWS: Mapping[str, Row] = {
     "coverage": coverage.row,
     "coverage_few": coverage.few,
     "coverage_confidence": coverage_confidence.row,
+    "coverage_drift": coverage_drift.row,
+    "coverage_forks": coverage_forks.row,
     "coverage_claims": coverage_claims.row,
 }
 

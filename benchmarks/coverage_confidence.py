@@ -18,7 +18,7 @@ from numpy.random import Generator
 from benchmarks.figures import Figure, Settings
 from runner.results.selective import AURC, DEBIASED, ECE, EXCESS, RISKS, Answers
 
-SIZES, FLOOR = (100, 400), 85.0
+SIZES, FLOOR = (100, 400, 1_200), 90.0
 CASES = ("calibrated", "overconfident")
 _MEASURES = (AURC, EXCESS, *RISKS, DEBIASED)
 _TRUTH = 400_000  # answers
@@ -75,7 +75,7 @@ def row(settings: Settings) -> Sequence[Figure]:
     for case in CASES:
         for n in SIZES:
             for by_patient in (False, True):
-                held, bias = simulated(case, n, by_patient, settings.count(1_000, 10))
+                held, bias = simulated(case, n, by_patient, settings.count(200_000 // n, 10))
                 lowest = min(held, key=held.__getitem__)
                 single = ", ".join(f"{name} {value:.1f}" for name, value in held.items())
                 detail = f"{single}; bias of ECE {bias[ECE]:+.3f}, debiased {bias[DEBIASED]:+.3f}"

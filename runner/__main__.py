@@ -58,7 +58,7 @@ def main() -> int:
 def _dispatch(task: Task, words: list[str]) -> int:
     """Replay a bundle, continue recorded episodes, or run Hydra."""
     bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
-    forked = any(word.startswith("fork=") for word in words)
+    forked = any(word.startswith(("fork=", "fork.")) for word in words)
     if bundled:
         from runner.bundle.replay import replay
 

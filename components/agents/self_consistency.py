@@ -51,7 +51,9 @@ class Wrapping:
     def requirements(self) -> Requirements:
         """The tools and facts of the inner agent; its own needs are read from itself."""
         own = declared(self.inner, Requirements)
-        return Requirements(acts="never", tools=own.tools, only_own_tools=own.only_own_tools, facts=own.facts)
+        return Requirements(
+            acts="never", draws=True, tools=own.tools, only_own_tools=own.only_own_tools, facts=own.facts
+        )
 
 
 async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperature: float | None) -> list[Vote]:

@@ -243,7 +243,7 @@ class Usage(NamedTuple):
 
 class Completion(NamedTuple):
     """A model's reply. ``finish`` is the provider's reason (stop, length, tool_calls, ...); ``model``: which model
-    answered, as its server reports, empty where it reports none."""
+    answered, with the fingerprint of what serves it, as its server reports; empty where it reports none."""
 
     message: Message
     usage: Usage

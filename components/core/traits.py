@@ -39,6 +39,7 @@ class Requirements:
     the patients in its prompts begin, whose samples may not be evaluated. ``prompts``: prompt sets that no field of
     type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode in the
     layout of published records. ``takes_over``: it can begin in the middle of another agent's episode (its ``past``).
+    ``draws``: its answer is that of several draws, which it remarks.
     ``unrecorded``: what it does outside of its record, so that no episode of it can be continued from the middle.
     ``permits``: data classes, in addition to open ones, that a program of its own may receive; None: it has none.
     """
@@ -61,6 +62,7 @@ class Requirements:
     sandbox: HoldsCode | None = None
     export: Callable[[Sample, Trajectory], Mapping[str, Any]] | None = None
     takes_over: bool = False
+    draws: bool = False
     unrecorded: str = ""
     permits: Sequence[str] | None = None
 

@@ -125,7 +125,8 @@ def reply_of(response: Any) -> dict[str, Any]:
         logprobs = getattr(choice, "logprobs", None)
         choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})
     usage = getattr(response, "usage", None)
-    return {"choices": choices, "usage": usage and _plain(usage), "model": getattr(response, "model", None)}
+    reported = {name: getattr(response, name, None) for name in ("model", "system_fingerprint")}
+    return {"choices": choices, "usage": usage and _plain(usage), **reported}
 
 
 def _plain(part: Any) -> Any:

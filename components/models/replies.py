@@ -39,7 +39,7 @@ _FINISH = {
 }  # fmt: skip
 _LOGPROB = ("token", "logprob", "bytes", "top_logprobs")  # of each token
 _MOST_CALLS = 128  # what providers take as tools at the most
-_LONGEST_NAME = 200  # of a model, as its server reports it
+_LONGEST_NAME = 200  # of a model, and of a fingerprint, as its server reports them
 _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 
 
@@ -71,14 +71,20 @@ def read_reply(body: object, price: Price | None) -> Completion:
     elif calls and finish == "stop":
         finish = "tool_calls"
     reply = Message("assistant", content, calls, reasoning=reasoning or None)
-    logprobs, answered_by = choice.get("logprobs"), body.get("model")
+    logprobs = choice.get("logprobs")
     tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
     if isinstance(tokens, list):
         tokens = [{key: one.get(key) for key in _LOGPROB} for one in tokens if isinstance(one, dict)]
     return Completion(
         reply, read_usage(body, price), finish, tokens if isinstance(tokens, list) else None,
-        answered_by[:_LONGEST_NAME] if isinstance(answered_by, str) else "",
+        _answered_by(body),
     )  # fmt: skip
+
+
+def _answered_by(body: Mapping[str, Any]) -> str:
+    """The name of the model that answered and the fingerprint of what serves it, as far as the server reports them."""
+    names = [one[:_LONGEST_NAME] for key in ("model", "system_fingerprint") if isinstance(one := body.get(key), str)]
+    return " ".join(filter(None, names))
 
 
 def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:

@@ -39,19 +39,32 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
     text = raw.strip()
     if text in FAILURES or not options:
         return None
-    said, whole, begins, token = _letter_patterns(tuple(options))
-    if found := said.findall(text):
-        return str(found[-1])
-    if match := whole.fullmatch(text) or begins.match(text):
-        return match[1]
-    letters = set()
-    for match in token.finditer(text):
-        following = _ARTICLE.match(text, match.start())
-        if following is None or following[1] in _AFTER_CHOICE_A:
-            letters.add(match[0])
+    letters = {text[slice(*place)] for place in _letter_places(text, options)}
     named = [key for key, option in options.items() if option and stands_in(option.strip(), text)]
     found = list(letters) or named
     return found[0] if len(found) == 1 else None
+
+
+def letter_place(text: str, options: Mapping[str, str]) -> tuple[int, int] | None:
+    """Where in a text ``parse_letter`` reads a letter; None where it reads none, or the letter is there repeatedly."""
+    before = len(text) - len(text.lstrip())
+    places = _letter_places(text.strip(), options)
+    return (before + places[0][0], before + places[0][1]) if len(places) == 1 else None
+
+
+def _letter_places(text: str, options: Mapping[str, str]) -> list[tuple[int, int]]:
+    """Begin and end of the letter by the first rule that fires, of all letters by that of tokens."""
+    said, whole, begins, token = _letter_patterns(tuple(options))
+    if found := list(said.finditer(text)):
+        return [found[-1].span(1)]
+    if match := whole.fullmatch(text) or begins.match(text):
+        return [match.span(1)]
+    places = []
+    for match in token.finditer(text):
+        following = _ARTICLE.match(text, match.start())
+        if following is None or following[1] in _AFTER_CHOICE_A:
+            places.append(match.span())
+    return places
 
 
 def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:

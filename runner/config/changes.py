@@ -29,7 +29,7 @@ def changed(
     try:
         overrides = OverridesParser.create().parse_overrides(list(words))
         if odd := [one for one in overrides if one.package is not None or one.is_sweep_override() or one.is_delete()]:
-            raise ConfigError(f"{odd[0].input_line}: a fork takes one choice for a group, or one value for a key")
+            raise ConfigError(f"{odd[0].input_line}: expected one choice for a group, or one value for a key")
         named = [one for one in overrides if one.key_or_group in groups]
         made, fresh = deepcopy(dict(cfg)), dict(choices)
         if named:
@@ -40,7 +40,7 @@ def changed(
             fresh |= {one.key_or_group: str(one.value()) for one in named}
             overrides = [one for one in overrides if one not in named and one not in theirs]
         for one in overrides:
-            _set(made, one)
+            set_value(made, str(one.key_or_group), one.value(), one.is_add())
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigErrors([explain(error, list(words), Catalogue())]) from None
     return made, fresh
@@ -57,13 +57,13 @@ def _composed(choices: Mapping[str, str], named: Sequence[Override], more: Seque
             if key in own or (key not in _KEPT and node != before.get(key))}  # fmt: skip
 
 
-def _set(cfg: dict[str, Any], override: Override) -> None:
-    """Set one value. Raises ConfigError for a key that is not there."""
-    *above, last = str(override.key_or_group).split(".")
+def set_value(cfg: dict[str, Any], key: str, value: Any, is_new: bool = False) -> None:
+    """Set one value at a dotted key. Raises ConfigError for one that is not there, unless it may be new."""
+    *above, last = key.split(".")
     node: Any = cfg
     for step in above:
         node = node.get(step) if isinstance(node, dict) else None
-    if not isinstance(node, dict) or (last not in node and not override.is_add()):
+    if not isinstance(node, dict) or (last not in node and not is_new):
         near = nearest(last, node) if isinstance(node, dict) else "look at config.yaml of the run"
-        raise ConfigError(f"{override.input_line}: the config of the run has no such key; {near}")
-    node[last] = override.value()
+        raise ConfigError(f"{key}: the config of the run has no such key; {near}")
+    node[last] = value

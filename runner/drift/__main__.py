@@ -1,15 +1,17 @@
 """``python -m runner.drift init RUN ...`` makes a canary set, ``check CANARY`` asks it again: has the model changed?
 
-Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 130 interrupted. See
+Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 70 a bug, 130 interrupted. See
 docs/guides/drift.md.
 """
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 from components.core.errors import ConfigError
 from components.core.learning import Made
@@ -24,14 +26,13 @@ from runner.storage import disk, manifest
 from runner.study.log import note_look
 from runner.terminal.command import Parser, exit_code_of
 
-STABLE, DRIFT, UNFINISHED = 0, 1, 4
+STABLE, DRIFT, UNFINISHED, BUG = 0, 1, 4, 70
 _REPORT = "timeline"  # the folder with tables and page, which goes to MLflow
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make or check a canary set. Returns the exit code."""
-    codes = list[int]()
-    return exit_code_of(lambda: _run(_arguments(argv), codes)) or next(iter(codes), STABLE)
+    return exit_code_of(lambda: _run(_arguments(argv)))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -49,14 +50,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _run(options: argparse.Namespace, codes: list[int]) -> None:
-    """Do what is asked; the exit code is known before anything is printed of it. Raises ConfigError."""
+def _run(options: argparse.Namespace) -> int:
+    """Do what is asked. Returns the exit code, whoever reads what is printed. Raises ConfigError."""
     if options.command == "check":
         folder = Path(options.canary)
         Canary.read(folder)
+        list(changes_of(options.changes))
         with _alone(folder):
-            _check(Canary.read(folder), dict(changes_of(options.changes)), codes)
-        return
+            return _check(Canary.read(folder), options.changes)
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         hint = f"; runner.drift check {out} continues it" if (out / FILE).exists() else ""
@@ -64,12 +65,15 @@ def _run(options: argparse.Namespace, codes: list[int]) -> None:
     folders = [folder for name in options.runs for folder in run_folders(Path(name))]
     note_look(folders)
     canary = begin([Run.read(one) for one in folders], out, options.samples, options.repeats, options.alpha)
+    canary.experiment(0, {})  # refused before anything is written
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
     with _alone(out):
-        if _ask_baseline(canary, codes):
-            _show(canary)
-            print(f"to check:   python -m runner.drift check {out}")  # noqa: T201
+        if code := _ask_baseline(canary):
+            return code
+        _show(canary)
+        print(f"to check:   python -m runner.drift check {out}")  # noqa: T201
+    return STABLE
 
 
 @contextmanager
@@ -83,36 +87,34 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _ask_baseline(canary: Canary, codes: list[int]) -> bool:
-    """Ask what the baseline still lacks. Returns whether it is whole."""
+def _ask_baseline(canary: Canary) -> int:
+    """Ask what the baseline still lacks. Returns the exit code, 0 once it is whole."""
     while len(canary.askings) < canary.repeats:
         code, asking = canary.ask({})
-        if _broke_off(canary, code, codes):
-            return False
+        if code != COMPLETE:
+            return _break_off(canary, code, ())
         canary.askings.append(asking)
         canary.write_askings()
-    return True
+    return STABLE
 
 
-def _broke_off(canary: Canary, code: int, codes: list[int]) -> bool:
-    """Whether an asking is not whole: then nothing is concluded of it."""
+def _break_off(canary: Canary, code: int, words: Sequence[str]) -> int:
+    """Say that nothing is concluded of an asking with these changes that is not whole. Returns the exit code."""
+    again = shlex.join(["python", "-m", "runner.drift", "check", str(canary.folder), *words])
+    text = f"not finished, nothing is concluded; to continue: {again}"
+    return exit_code_of(lambda: print(text)) or (UNFINISHED if code == ERRORS else code)  # noqa: T201
+
+
+def _check(canary: Canary, words: Sequence[str]) -> int:
+    """Ask once more, test, and report. Returns the exit code."""
+    if code := _ask_baseline(canary):
+        return code
+    code, asking = canary.ask(dict(changes_of(words)))
     if code != COMPLETE:
-        codes.append(UNFINISHED if code == ERRORS else code)
-        print(f"not finished, nothing is concluded; to continue: python -m runner.drift check {canary.folder}")  # noqa: T201
-    return code != COMPLETE
-
-
-def _check(canary: Canary, changes: dict[str, object], codes: list[int]) -> None:
-    """Ask once more, test, and report."""
-    if not _ask_baseline(canary, codes):
-        return
-    code, asking = canary.ask(changes)
-    if _broke_off(canary, code, codes):
-        return
+        return _break_off(canary, code, words)
     add_check(canary, asking)
     canary.write_askings()
-    codes.append(DRIFT if drifted(canary) else STABLE)
-    _show(canary)
+    return exit_code_of(lambda: _show(canary)) or (DRIFT if drifted(canary) else STABLE)
 
 
 def _show(canary: Canary) -> None:
@@ -136,5 +138,12 @@ def _show(canary: Canary) -> None:
     tracking.end()
 
 
+def end_of_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print what nobody expected; Python itself would end with the code of drift."""
+    sys.__excepthook__(kind, error, trace)
+    raise SystemExit(BUG)
+
+
 if __name__ == "__main__":
+    sys.excepthook = end_of_bug
     sys.exit(main())

@@ -7,23 +7,35 @@ checks) and a run folder per asking. Both files are replaced in one move, an ask
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from math import log1p
 from pathlib import Path
 from random import Random
-from typing import Any
+from shutil import rmtree
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from components.core.errors import ConfigError
 from components.core.moved import renew
+from components.core.traits import SourceTraits, declared
+from runner.config import build as builder
+from runner.config.changes import set_value
+from runner.config.errors import ConfigErrors
+from runner.config.schema import Settings
 from runner.experiment.experiment import Experiment, Launch, facts_of
 from runner.job.prepare import Job, check
 from runner.job.task import Task, run_alone
+from runner.learning.folders import find_recorded
+from runner.learning.lesson import refuse_lost
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.storage import disk, manifest
 from runner.storage.records import read
 from runner.storage.resume import refuse_changes
 from runner.storage.schema import Record
+from runner.terminal.command import print_note
 
 FILE, ASKINGS = "canary.json", "askings.json"
 FEWEST, MOST = 30, 100
@@ -33,17 +45,49 @@ _MODELS = ("model", "models")  # what a check may be asked to change
 
 
 @dataclass(frozen=True)
+class Answered:
+    """What ``askings.json`` has of an answer."""
+
+    score: float | None
+    answer: str | None
+    length: float | None
+    calls: int
+    tools: str
+    ending: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What ``askings.json`` has of an asking."""
+
+    time: str
+    folder: str
+    changed: Mapping[str, Any]
+    answered_by: Sequence[str]
+    answers: Mapping[str, Answered]
+
+
+@dataclass(frozen=True)
+class Checked(Asked):
+    """What it has of one after the baseline."""
+
+    p: Annotated[float, Gt(0), Le(1)]
+    signals: Mapping[Literal["score", "length", "calls", "answer", "tools", "ending"], Annotated[float, Gt(0), Le(1)]]
+
+
+@dataclass(frozen=True)
 class Canary:
     """``headline``: the score that is watched; ``repeats``: askings of the baseline; ``askings``: those so far."""
 
     folder: Path
     source: str
     cfg: Mapping[str, Any]
-    choices: Mapping[str, str]
+    choices: Mapping[str, Any]
     samples: Sequence[str]
     headline: str
-    repeats: int
-    alpha: float
+    repeats: Annotated[int, Ge(2)]
+    alpha: Annotated[float, Gt(0), Lt(1)]
     askings: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
@@ -52,14 +96,21 @@ class Canary:
         path = folder / FILE
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
+            canary = builder.check(cls, {**facts, "folder": str(folder), "askings": []})
             path = folder / ASKINGS
-            return cls(folder, **facts, askings=json.loads(path.read_text(encoding="utf-8")))
+            askings = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(askings, list):
+                raise TypeError("it is no list")
+            for n, one in enumerate(askings):
+                builder.check(Asked if n < canary.repeats else Checked, {**one}, f"[{n}]")
+            return replace(canary, askings=askings)
         except FileNotFoundError:
             raise ConfigError(
                 f"{folder} is not a canary set: it has no {path.name}; runner.drift init makes one"
             ) from None
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"{path} is damaged ({error}): put it back from a copy, or begin another set") from None
+        except (ValueError, TypeError, ConfigErrors) as error:
+            why = str(error).splitlines()[0]
+            raise ConfigError(f"{path} is damaged ({why}): put it back from a copy, or begin another set") from None
 
     @property
     def checks(self) -> list[dict[str, Any]]:
@@ -82,12 +133,17 @@ class Canary:
         code and the asking. Raises ConfigError where our own side is not as it was."""
         number = len(self.askings)
         folder = self.folder / _FOLDER.format(number)
-        experiment = self._experiment(number, changes)
+        experiment = self.experiment(number, changes)
         if number:
-            facts = facts_of(experiment)
             first = self.folder / _FOLDER.format(0)
-            manifest.refuse_others(first, facts | {"identities": manifest.read(first)["identities"]})
-        refuse_changes(folder, experiment.cfg)
+            if "identities" not in (begun := manifest.read(first)):
+                raise ConfigError(f"{first} has no whole {manifest.FILE}: put it back, or begin another canary set")
+            manifest.refuse_others(first, facts_of(experiment) | {"identities": begun["identities"]})
+        try:
+            refuse_changes(folder, experiment.cfg)
+        except ConfigError as error:
+            print_note(f"discarded, unfinished: {error}")
+            rmtree(folder)
         code = Task().run(run_alone(Job(experiment, folder)))
         notes = manifest.read(folder)
         names = [name for one in notes["sessions"] for of in one["answered_by"].values() for name in of]
@@ -104,13 +160,20 @@ class Canary:
     def _label(self, number: int) -> str:
         return f"repeat {number + 1}" if number < self.repeats else f"check {number - self.repeats + 1}"
 
-    def _experiment(self, number: int, changes: Mapping[str, Any]) -> Experiment:
+    def experiment(self, number: int, changes: Mapping[str, Any]) -> Experiment:
         """The recorded experiment on these samples, with a seed of its own in each asking, so that the askings differ
-        as repeats do."""
-        cfg = {**self.cfg, "seed": self.cfg["seed"] + number}
+        as repeats do. Raises ConfigError for what cannot be asked again."""
+        cfg = deepcopy({**self.cfg, "seed": builder.check(Settings, self.cfg, FILE).seed + number})
         for key, value in changes.items():
-            cfg = _changed(cfg, key.split("."), value, key)
+            set_value(cfg, key, value)
         experiment = check(cfg, Launch(self.choices, sweep=str(self.folder), label=self._label(number)))
+        if experiment.source is not None and declared(experiment.source, SourceTraits).grows:
+            name = self.choices.get("memory", type(experiment.source).__name__)
+            raise ConfigError(
+                f"memory={name} grows from sample to sample, so that no answer stands alone: watch a run of"
+                " an agent whose memory does not (memory.update=none)"
+            )
+        refuse_lost(experiment, Path(self.source))
         known = {sample.problem.id: sample for sample in experiment.samples}
         if lost := [name for name in self.samples if name not in known]:
             raise ConfigError(f"sample {lost[0]!r} is not in the dataset any more: begin another canary set")
@@ -132,9 +195,9 @@ def begin(runs: Sequence[Run], folder: Path, samples: int, repeats: int, alpha: 
     if first.headline is None:
         raise ConfigError(f"{first.folder} has no scores, so nothing tells right from wrong")
     cfg = renew(first.cfg)
-    memory, kept = cfg.get("memory"), first.manifest.get("memory")
-    if memory and kept:  # what was learnt then, not what another seed would learn
-        memory = {**memory, "path": str((Path(cfg["run"]["memory"]) / kept).absolute())}
+    memory = cfg.get("memory")
+    if (learnt := find_recorded(cfg, first.folder, first.manifest.get("memory"))) is not None:  # not of another seed
+        memory = {**cfg["memory"], "path": str(learnt.resolve())}
     cfg = {**cfg, "name": f"{cfg['name']}-drift"[:100], "limit": None, "epochs": 1, "memory": memory, "compare": {},
            "protocol": None, "run": {**cfg["run"], **_RUN}}  # fmt: skip
     chosen = choose([record for run in runs for record in run.records], first.headline, samples, first.cfg["seed"])
@@ -180,13 +243,6 @@ def changes_of(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
         if not equals or key.partition(".")[0] not in _MODELS or "." not in key:
             raise ConfigError(f"{word}: a check changes settings of the model only, such as model.name=NAME")
         yield key, parsed(value)
-
-
-def _changed(node: Any, path: Sequence[str], value: Any, key: str) -> dict[str, Any]:
-    """A part of a config with another value at a path, which it has."""
-    if not isinstance(node, Mapping) or path[0] not in node:
-        raise ConfigError(f"{key}: the recorded config has no such setting; see config.yaml of the run")
-    return {**node, path[0]: _changed(node[path[0]], path[1:], value, key) if path[1:] else value}
 
 
 def _values(record: Record, headline: str) -> dict[str, Any]:

@@ -20,8 +20,8 @@ _INTRO = (
     "Evidence 1 is the beginning: nothing is known. Without drift the chance that it ever reaches the limit is at most "
     "alpha, however often and whenever one looks; once there, the verdict stays. p of a check is the share of "
     "re-drawings, of each sample another of its answers so far as the newest, that are as odd as what came; p of a "
-    "signal is of that signal alone, adjusted for all of them (Holm), and says where to look. A model's name that the "
-    "baseline did not have is drift by itself."
+    "signal is of that signal alone, adjusted for all of them (Holm), and says where to look. A model's name, or its "
+    "provider's fingerprint, that the baseline did not have is drift by itself."
 )
 
 
@@ -45,7 +45,7 @@ def drifted(canary: Canary) -> list[str]:
     if over:
         reasons.append(f"since check {over[0]} the evidence was {number(1 / canary.alpha)} or more")
     if names := _new_names(canary):
-        reasons.append(f"another model answers: {', '.join(names)}")
+        reasons.append(f"another model or fingerprint answers: {', '.join(names)}")
     return reasons
 
 

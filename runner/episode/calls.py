@@ -50,7 +50,7 @@ class Context(NamedTuple):
     async def wait(self, seconds: float) -> None:
         """Wait, unless this is a replay, or the recorded beginning of a fork."""
         shared = self.branch.shared
-        if not shared.door.replay and (shared.fork is None or shared.fork.is_live(self.line)):
+        if not shared.door.replay and shared.fork.is_live(self.line):
             await asyncio.sleep(seconds)
 
     async def ask(
@@ -97,7 +97,7 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     """Run one call; a ToolError's text becomes the observation. A tool asks its model on ``branch``."""
     started, fork, tool = time.monotonic(), branch.shared.fork, offer.tools.get(call.name)
     is_external = tool is not None and tool.effect == "external"
-    if fork is not None and is_external and (recorded := fork.recorded_result(line, call, ahead)) is not None:
+    if is_external and (recorded := fork.recorded_result(line, call, ahead)) is not None:
         return recorded
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:

@@ -2,9 +2,9 @@
 
 ``verbal``: grammars ask for it in the ending of an action; a plain question of a purpose that may end an episode gets a
 line more. ``logprobs``: the geometric mean of the probabilities of the tokens of the answer, where it was written last,
-of a choice those of its letter: the length-normalised sequence probability of Malinin & Gales 2021 (ICLR, arXiv
-2002.07650). ``samples`` is what draws of the agent say, and needs nothing here. A remark is a number from 0 to 1, or a
-text: why there is none.
+of a choice those of its letter, where it was read: the length-normalised sequence probability of Malinin & Gales 2021
+(ICLR, arXiv 2002.07650). ``samples`` is what draws of the agent say, and needs nothing here. A remark is a number from
+0 to 1, or a text: why there is none.
 """
 
 import math
@@ -20,7 +20,7 @@ import orjson
 from components.core.messages import Message, Purpose, Sampling, continued
 from components.core.types import Action, Problem, Step, Trajectory
 from components.prompts import load
-from components.text.answers import parse_letter
+from components.text.answers import letter_place, parse_letter
 from components.text.confidence import read_percentage, split_line
 
 Confidence = Literal["verbal", "samples", "logprobs"]
@@ -30,7 +30,7 @@ LOGPROBS = Sampling(logprobs=True)
 _UNREAD = "the ending states none that can be read"
 _NEVER_ASKED = "no question of this agent is known to be its last"
 _SILENT = "the endpoint gave no log-probabilities of tokens"
-_ELSEWHERE = "no reply of which tokens are asked for has the answer in its words"
+_ELSEWHERE = "no reply of which tokens are asked for has the answer at one place of its words"
 
 
 def with_request(messages: Sequence[Message]) -> list[Message]:
@@ -67,35 +67,41 @@ def remark_outcome(kind: Confidence | None, trajectory: Trajectory, problem: Pro
         return
     asked = [step for step in steps if step.purpose in ENDINGS]
     answered = [step for step in asked if step.logprobs]
-    patterns = _patterns(trajectory.answer, problem.choices)
     for step in reversed(answered):
-        if (found := answer_probability(step.logprobs, patterns)) is not None:
+        if (found := answer_probability(step.logprobs, trajectory.answer, problem.choices)) is not None:
             step.remarks[REMARK] = found
             return
     steps[-1].remarks[REMARK] = _SILENT if asked and not answered else _ELSEWHERE
 
 
-def _patterns(answer: str, choices: Mapping[str, str]) -> list[re.Pattern[str]]:
-    """What stands in a reply for an answer: the letter of a choice, else its words, plain or as in JSON."""
-    if letter := parse_letter(answer, choices) if choices else None:
-        return [re.compile(rf"(?<!\w){re.escape(letter)}(?!\w)")]
-    texts = dict.fromkeys((answer.strip(), orjson.dumps(answer.strip()).decode()[1:-1]))
-    return [re.compile(re.escape(text)) for text in texts if text]
+def answer_place(text: str, answer: str, choices: Mapping[str, str]) -> tuple[int, int] | None:
+    """Begin and end of an answer in a reply, where it was written last, plain or as in JSON; of a choice of its letter.
+    A letter alone is looked for between quotes or brackets, then where it is read in the whole reply. None where the
+    answer is at no place, or a letter at several."""
+    words, letter = answer.strip(), parse_letter(answer, choices) if choices else None
+    if letter and words.strip(" .:()*") == letter:
+        quoted = [match.span(1) for match in re.finditer(rf"[\"'>\[]\s*({letter})(?=\s*[\"'<\]|])", text)]
+        place = quoted[-1] if quoted else letter_place(text, choices)
+        return place if place is not None and text[slice(*place)] == letter else None
+    for form in (words, orjson.dumps(words).decode()[1:-1]):
+        if form and (begin := text.rfind(form)) >= 0:
+            place = letter_place(form, choices) if letter else (0, len(form))
+            return None if place is None else (begin + place[0], begin + place[1])
+    return None
 
 
-def answer_probability(tokens: Sequence[Mapping[str, Any]], patterns: Sequence[re.Pattern[str]]) -> float | None:
-    """The geometric mean of the probabilities of the tokens in the last place of the first pattern that is there; None
-    where none is, or one of these tokens has no log-probability (natural logarithm)."""
+def answer_probability(tokens: Sequence[Mapping[str, Any]], answer: str, choices: Mapping[str, str]) -> float | None:
+    """The geometric mean of the probabilities of the tokens that say an answer; None where none do, or one of them has
+    no log-probability (natural logarithm)."""
     texts = [str(token["token"]) for token in tokens]
-    whole, ends = "".join(texts), list(accumulate(map(len, texts)))
-    places = [found[-1] for pattern in patterns if (found := list(pattern.finditer(whole)))]
-    if not places:
+    ends = list(accumulate(map(len, texts)))
+    if (place := answer_place("".join(texts), answer, choices)) is None:
         return None
     begins = [0, *ends[:-1]]
     logprobs = [
         token["logprob"]
         for token, begin, end in zip(tokens, begins, ends, strict=True)
-        if begin < places[0].end() and end > places[0].start()
+        if begin < place[1] and end > place[0]
     ]
     known = all(isinstance(one, int | float) and not math.isnan(one) for one in logprobs)
     return min(1.0, math.exp(fmean(logprobs))) if known else None

@@ -123,10 +123,8 @@ class Episode(Branch):
         functions: Sequence[ToolSpec] | None = None,
     ) -> Action:  # fmt: skip
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
-        shared, verifier = self.shared, self.shared.parts.verifier
-        if shared.fork is not None:
-            shared.fork.decide(self.name, self._n)
-            verifier = shared.fork.verifier_at(self.name, self._n, verifier)
+        shared = self.shared
+        verifier = shared.fork.decide_action(self.name, self._n, shared.parts.verifier)
         self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
         self._functions = None if functions is None else ToolSpecs(functions)
@@ -162,13 +160,11 @@ class Episode(Branch):
             return [render(call, Observation(text)) for call in calls]
         step = self.shared.step_of(action) or self._last
         n, fork = -1 if step is None else step.index, self.shared.fork
-        if fork is not None:
-            fork.begin_calls(self.name, n)
+        fork.begin_calls(self.name, n)
         observed = self.shared.tried.pop(id(action), None) or await run_calls(
             self, n, action.calls, self.offer, self.name
         )
-        if fork is not None:
-            observed = fork.end_calls(self.name, observed)
+        observed = fork.end_calls(self.name, observed, self.offer.tools)
         if step is not None:
             step.observed += observed
         return [render(one.call, one.observation) for one in observed]
@@ -219,7 +215,7 @@ class Episode(Branch):
         if used is None:
             have = ", ".join(self.offer.controls) or "none"
             raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
-        if used.effect == "external" and self.shared.fork is not None:
+        if used.effect == "external":
             self.shared.fork.refuse_control(self.name, name)
         call = ToolCall("control", name, orjson.dumps(arguments).decode())
         context = Context(self.offer.state, self.problem, self, call, self.name)

@@ -11,6 +11,7 @@ from typing import NoReturn
 from components.core.errors import ModelError
 from components.core.messages import Completion, Message, Purpose, ToolCall, Usage
 from components.core.protocols import Verifier
+from components.core.tools import Tool
 from components.core.types import Observation, Observed, Step
 from runner.storage.replay_miss import n_common
 
@@ -29,14 +30,55 @@ class HandOver(Exception):
     """The agent stops here: another one continues."""
 
 
+class Unforked:
+    """No recorded beginning: every call is asked, every tool runs."""
+
+    place_in_seeds = b""
+
+    def decide(self, branch: str, n: int, purpose: Purpose = "act") -> None:
+        """Nothing is noted."""
+
+    def decide_action(self, branch: str, n: int, own: Verifier) -> Verifier:
+        """The experiment's own verifier."""
+        return own
+
+    def reply_to(
+        self, branch: str, n: int, purpose: Purpose, messages: tuple[Message, ...]
+    ) -> tuple[Step | None, tuple[Message, ...]]:
+        """No recorded step."""
+        return None, messages
+
+    def is_live(self, branch: str) -> bool:
+        """Always."""
+        return True
+
+    def begin_calls(self, line: str, n: int) -> None:
+        """Nothing is noted."""
+
+    def recorded_result(self, line: str, call: ToolCall, ahead: int) -> Observed | None:
+        """None is recorded."""
+        return None
+
+    def refuse_control(self, branch: str, name: str) -> None:
+        """Every control may be used."""
+
+    def end_calls(self, line: str, seen: list[Observed], tools: Mapping[str, Tool]) -> list[Observed]:
+        """What the tools returned."""
+        return seen
+
+
+UNFORKED = Unforked()
+
+
 @dataclass
-class Prefix:
+class Prefix(Unforked):
     """The first ``length`` of a record's ``steps`` are repeated, checked by the ``verifier`` of the record; calls after
-    them have this ``place`` in their seeds and keys (empty: none may follow). ``same_questions``: whether what is asked
-    must be the record's; where the agent or its prompts are changed, its own words are not. ``hands_over``: another
-    agent continues. ``lesson``: a text that every later request of the agent has. ``results``: name of a tool -> what
-    it returned last before the fork, instead. ``decisions``: the steps with which decisions of the agent begin, in the
-    order met; ``sound``: how many of the first steps were not found to differ."""
+    them have this ``place`` in their seeds and keys (empty: none may follow; ``unanswered``: the digests of the first
+    one's messages). ``same_questions``: whether what is asked must be the record's; where the agent or its prompts are
+    changed, its own words are not. ``hands_over``: another agent continues. ``lesson``: a text that every later request
+    of the agent has. ``results``: name of a tool -> what it returned last before the fork, instead. ``decisions``: the
+    steps with which decisions of the agent begin, in the order met; ``sound``: how many of the first steps were not
+    found to differ."""
 
     steps: Sequence[Step]
     length: int
@@ -48,6 +90,7 @@ class Prefix:
     results: Mapping[str, str] = field(default_factory=dict)
     decisions: list[int] = field(default_factory=list)
     sound: int = field(init=False)
+    unanswered: list[bytes] = field(default_factory=list)
     _number: dict[Place, int] = field(init=False)  # of the steps that are repeated
     _asked: dict[str, list[bytes]] = field(default_factory=dict)  # branch -> digests of its last recorded request
     _calling: dict[str, int | None] = field(default_factory=dict)  # line -> the step whose calls it runs
@@ -56,6 +99,7 @@ class Prefix:
     def __post_init__(self) -> None:
         self.sound = len(self.steps)
         self._number = {(step.branch, step.index): n for n, step in enumerate(self.steps[: self.length])}
+        self.place_in_seeds = f"\0{self.place}".encode()
 
     def decide(self, branch: str, n: int, purpose: Purpose = "act") -> None:
         """Note that the agent decides something by its next call. Raises HandOver."""
@@ -66,8 +110,9 @@ class Prefix:
         elif self.hands_over:
             raise HandOver
 
-    def verifier_at(self, branch: str, n: int, own: Verifier) -> Verifier:
-        """Who checks the action that this call proposes first."""
+    def decide_action(self, branch: str, n: int, own: Verifier) -> Verifier:
+        """Note that the next call proposes an action. Returns who checks it. Raises HandOver."""
+        self.decide(branch, n)
         return self.verifier if (branch, n) in self._number else own
 
     def reply_to(
@@ -78,6 +123,7 @@ class Prefix:
         number = self._number.get((branch, n))
         if number is None:
             if not self.place:
+                self.unanswered = [message.digest for message in messages]
                 raise EndOfRecord
             self._live.add(branch)
             return None, messages if not self.lesson or purpose in ("tool", "judge") else _taught(messages, self.lesson)
@@ -116,8 +162,8 @@ class Prefix:
         if not self.is_live(branch):
             self._refuse(0, f"the agent uses {name}, a service, as a control, whose results are not in the record")
 
-    def end_calls(self, line: str, seen: list[Observed]) -> list[Observed]:
-        """What the agent observes. Raises ModelError where the record says otherwise."""
+    def end_calls(self, line: str, seen: list[Observed], tools: Mapping[str, Tool]) -> list[Observed]:
+        """What the agent observes of these tools. Raises ModelError where the record says otherwise."""
         if (number := self._calling.pop(line, None)) is None:
             return seen
         pairs = zip(seen, _seen(self.steps[number]), strict=False)
@@ -126,12 +172,17 @@ class Prefix:
         if len(seen) != (n := len(_seen(self.steps[number]))):
             self._refuse(number + 1, f"{len(seen)} calls were run, {n} were recorded", number)
         if self.results and number == last_calls(self.steps[: self.length]):
-            return [self._changed(one) for one in seen]
+            return [self._changed(one, tools.get(one.call.name)) for one in seen]
         return seen
 
-    def _changed(self, one: Observed) -> Observed:
-        text = self.results.get(one.call.name, self.results.get(ANY))
-        return one if text is None else replace(one, observation=Observation(text), error=None)
+    def _changed(self, one: Observed, tool: Tool | None) -> Observed:
+        """A call with another result. Raises ModelError where the tool changed the state of the episode."""
+        if (text := self.results.get(one.call.name, self.results.get(ANY))) is None:
+            return one
+        if tool is not None and tool.effect == "episode":
+            name = one.call.name
+            raise ModelError(f"{name} changed the state of the episode, which would still hold its own result", KIND)
+        return replace(one, observation=Observation(text), error=None)
 
     def _refuse(self, sound: int, why: str, number: int | None = None) -> NoReturn:
         """Raises ModelError: only the first ``sound`` steps can be rebuilt, since something differs at a step."""

@@ -20,7 +20,7 @@ from components.core.types import Action, Observed, Problem, Sample, Step, Traje
 from runner.episode.budget import Attempt, Budget, Spent
 from runner.episode.confidence import ENDINGS, LOGPROBS, Confidence, take_line, with_request
 from runner.episode.door import Door, padded
-from runner.episode.prefix import FREE, Prefix, repeat
+from runner.episode.prefix import FREE, UNFORKED, Unforked, repeat
 from runner.storage.replay_miss import n_common
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Shared:
     offers: list[Offer] = field(default_factory=list)
     added: list[tuple[str, Tool]] = field(default_factory=list)
     tried: dict[int, list[Observed]] = field(default_factory=dict)
-    fork: Prefix | None = None
+    fork: Unforked = UNFORKED
     closed: bool = False
 
     def step_of(self, action: Action) -> Step | None:
@@ -190,8 +190,7 @@ class Branch:
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
     ) -> Message:
         """Ask without verification. Raises LimitReached, ModelError."""
-        if self.shared.fork is not None:
-            self.shared.fork.decide(self.name, self._n, purpose)
+        self.shared.fork.decide(self.name, self._n, purpose)
         states = self.shared.parts.confidence == "verbal" and role == "main" and purpose in ENDINGS
         step = await self._call(with_request(messages) if states else messages, purpose, sampling, role)
         return take_line(step) if states else step.reply
@@ -202,9 +201,8 @@ class Branch:
         """Ask on branches at once; the budget has room for all or none is asked."""
         self.attempt.admit(len(asks))
         lines = [self.branch(name) for name in asks]
-        if (fork := self.shared.fork) is not None:
-            for line in lines:
-                fork.decide(line.name, line._n, purpose)
+        for line in lines:
+            self.shared.fork.decide(line.name, line._n, purpose)
         each = zip(lines, asks.values(), strict=True)
         calls = (line._call(one, purpose, sampling, "main", admitted=True) for line, one in each)
         return [step.reply for step in await together(calls)]
@@ -218,9 +216,7 @@ class Branch:
         door, sample_id, budget = shared.door, shared.sample.problem.id, shared.parts.budget
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
-        messages, recorded, fork = tuple(messages), None, shared.fork
-        if fork is not None:
-            recorded, messages = fork.reply_to(self.name, self._n, purpose, messages)
+        recorded, messages = shared.fork.reply_to(self.name, self._n, purpose, tuple(messages))
         if charged and not admitted:
             self.attempt.admit()
         role, model = door.model(self._role if self._role and role == "main" else role)
@@ -233,7 +229,7 @@ class Branch:
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
         place = f"{door.run_seed}\0{sample_id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
-        place += b"" if fork is None else f"\0{fork.place}".encode()
+        place += shared.fork.place_in_seeds
         seed = int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
         request = Request(messages, tools, merged, purpose, role, sample_id, shared.epoch, self.name, occurrence, seed)
         n, self._n = self._n, self._n + 1

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from components.core.protocols import Agent, Scorer
+from components.core.traits import Requirements, declared
+from runner.config.catalogue import Catalogue
 from runner.config.errors import Finding, nearest
 from runner.episode.confidence import Confidence
 
 KEY = "confidence"
-_DRAWS = "components.agents.self_consistency"  # the module of agents that draw several answers
-_SCORER = {"_target_": "components.scorers.confidence.Confidence"}
+_SEVERAL = "self_consistency"  # the choice of an agent that draws another one several times
 
 
 def with_confidence(nodes: Mapping[str, tuple[Any, Any]], findings: list[Finding]) -> dict[str, tuple[Any, Any]]:
-    """The nodes of an experiment's parts, with a grammar that asks (verbal), several draws of the agent (samples), and
-    the scorer; the same where no confidence is asked for. Adds an unknown kind to the findings."""
+    """The nodes of an experiment's parts, with a grammar that asks (verbal) and the scorer; the same where no
+    confidence is asked for. Adds an unknown kind to the findings."""
     found = dict(nodes)
     agent = dict(found["agent"][1]) if "agent" in found else {}
     kind = agent.pop(KEY, None)
@@ -27,7 +28,13 @@ def with_confidence(nodes: Mapping[str, tuple[Any, Any]], findings: list[Finding
         return found
     if kind == "verbal":
         found |= {key: (of, {**node, KEY: True}) for key, (of, node) in nodes.items() if key.startswith("grammars.")}
-    elif kind == "samples" and not str(agent.get("_target_", "")).startswith(f"{_DRAWS}."):
-        found["agent"] = Agent, {"_target_": f"{_DRAWS}.SelfConsistency", "inner": agent}
-    found.setdefault(f"scorer.{KEY}", (Scorer, _SCORER))
+    found.setdefault(f"scorer.{KEY}", (Scorer, Catalogue().find("scorer", KEY).own[KEY]))
     return found
+
+
+def drawing(cfg: Mapping[str, Any], agent: Agent, node: object) -> object:
+    """The node of an agent that is asked for a confidence by samples: of several draws of it, unless it draws."""
+    if cfg["agent"].get(KEY) != "samples" or declared(agent, Requirements).draws:
+        return node
+    several = Catalogue().find("agent", _SEVERAL).own
+    return {name: value for name, value in several.items() if name != "defaults"} | {"inner": node}

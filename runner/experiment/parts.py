@@ -26,7 +26,7 @@ from runner.config import build as builder
 from runner.config.errors import ConfigErrors, Finding, nearest, note_errors
 from runner.episode.confidence import PROMPTS
 from runner.episode.shared import Parts
-from runner.experiment.confidence import with_confidence
+from runner.experiment.confidence import drawing, with_confidence
 
 Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
 _ONE = {"agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition, "dataset": Dataset}
@@ -74,6 +74,8 @@ def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -
     for key, (protocol, node) in named.items():
         with note_errors(findings, key):
             made[key] = builder.part(node, key, allow, protocol)
+            if key == "agent" and (other := drawing(cfg, made[key], node)) is not node:
+                made[key] = builder.part(other, key, allow, protocol)
     return made
 
 

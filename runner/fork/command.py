@@ -23,45 +23,54 @@ from runner.job.plan import Cell
 from runner.job.prepare import check
 from runner.job.run import run_job
 from runner.job.shared_resources import SharedResources
+from runner.learning.folders import find_recorded
+from runner.learning.lesson import refuse_lost
 from runner.learning.memory import with_memory
 from runner.results.runs import Run
 from runner.results.sections.forks import forks
 from runner.results.terminal import show_section
+from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import unused
 from runner.study.log import note_look
 from runner.terminal.command import print_note
 
 _NAMED = 5  # refusals that are printed
+_REPEAT = "repeat the command without hydra.run.dir: the journal has the replies"
 
 
-def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
+def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], list[Cell]]) -> int:
     """Continue recorded episodes; ``run`` runs a coroutine. Returns the exit code. Raises ConfigError."""
     from runner.job.summary import summarise
 
     request = Request.parse(words)
     source = _source(request.run)
     base = _experiment(request, source, Arm(), CONTROL)
+    refuse_lost(base, source.folder)
     arms = [Intervention(CONTROL, Arm(), base, base)]
     for name, arm in request.choices.arms.items():
         arms.append(_intervention(request, source, base, name, arm))
     episodes = recorded(source, base, request.choices)
     home = request.folder or unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
     if request.folder and home.exists() and any(home.iterdir()):
-        raise ConfigError(f"{home} is not empty; a fork begins in a folder of its own: hydra.run.dir=FOLDER")
-    cells: list[Cell] = []
+        again = f"; to continue, {_REPEAT}" if base.cfg["run"]["journal"] else ""
+        raise ConfigError(f"{home} is not empty; a fork begins in a folder of its own: hydra.run.dir=FOLDER{again}")
     try:
-        code = run(_execute(request, source, arms, episodes, home, cells))
+        cells = run(_execute(request, source, arms, episodes, home))
     except OSError as error:  # a full disk
         print_note(f"error: {error}; what is finished is kept, and the journal has its calls")
         return ERRORS
+    except KeyboardInterrupt:
+        if base.cfg["run"]["journal"]:
+            print_note(f"to continue, {_REPEAT}")
+        raise
     finally:
-        if not cells and home.is_dir() and not any(home.iterdir()):  # nothing was run
+        if home.is_dir() and not any(home.iterdir()):  # nothing was run
             home.rmdir()
-    summarise(cells)
     if (section := forks([Run.at(cell.folder) for cell in cells])) is not None:
         show_section(replace(section, parts=section.sheets[:-1]))  # the episodes are on the page
-    return code
+    summarise(cells)
+    return max(cell.code or 0 for cell in cells)
 
 
 def _source(folder: Path) -> Run:
@@ -70,6 +79,8 @@ def _source(folder: Path) -> Run:
         below = next((f", but holds those of runs: name one, such as {one.parent}"
                       for one in sorted(folder.glob("*/config.yaml"))), "")  # fmt: skip
         raise ConfigError(f"fork={folder} is not a run folder: it has no config.yaml{below}")
+    if not (folder / manifest.FILE).is_file():
+        raise ConfigError(f"fork={folder} has no {manifest.FILE}: nobody can tell what was recorded")
     try:
         verify(folder)
     except ConfigError as error:
@@ -84,6 +95,8 @@ def _source(folder: Path) -> Run:
         raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its choices are no mapping")
     if not isinstance(source.cfg.get("run"), Mapping) or source.cfg.get("fork") or source.cfg.get("stage"):
         raise ConfigError(f"fork={folder}: a run of samples can be forked, not a stage or a fork, nor another config")
+    if (memory := find_recorded(source.cfg, folder, source.manifest.get("memory"))) is not None:
+        source = replace(source, cfg={**source.cfg, "memory": {**source.cfg["memory"], "path": str(memory.resolve())}})
     return source
 
 
@@ -93,6 +106,10 @@ def _experiment(request: Request, source: Run, arm: Arm, name: str) -> Experimen
     cfg = renew(source.cfg)
     cfg = {**cfg, "run": {**cfg["run"], **own}, "protocol": None}
     cfg, choices = changed(cfg, source.choices, [*request.common, *arm.set])
+    memory, known = cfg.get("memory") or {}, source.cfg.get("memory") or {}
+    chosen = any(word.startswith("memory=") for word in arm.set) or memory.get("_target_") != known.get("_target_")
+    if known.get("path") and not chosen:  # the file of another agent sets the memory without it
+        cfg["memory"] = {**memory, "path": known["path"]}
     if request.tracking is not None:
         cfg["tracking"] = request.tracking
     experiment = check(cfg, Launch(choices, [f"fork.arm={name}"], None, name, ("fork.arm",)))
@@ -122,11 +139,10 @@ def _intervention(request: Request, source: Run, base: Experiment, name: str, ar
 
 
 async def _execute(
-    request: Request, source: Run, arms: Sequence[Intervention], episodes: Sequence[Recorded], home: Path,
-    cells: list[Cell],
-) -> int:  # fmt: skip
-    """Rebuild and run all; fills ``cells``. Returns the exit code."""
-    codes = []
+    request: Request, source: Run, arms: Sequence[Intervention], episodes: Sequence[Recorded], home: Path
+) -> list[Cell]:
+    """Rebuild and run all. Returns the jobs, with their exit codes."""
+    cells = []
     async with SharedResources(arms[0].experiment.budget, owed=len(arms), jobs=len(arms)) as resources:
         arms = await _with_memories(arms, resources)
         plans, refused = await plans_of(arms, episodes, request.choices)
@@ -135,20 +151,17 @@ async def _execute(
         if len(refused) > _NAMED:
             print_note(f"refused or left out: {len(refused) - _NAMED} more")
         if lacking := [plan.arm.name for plan in plans if not plan.order]:
-            why = (
-                "; no step that is asked for follows a call of a tool that result names"
-                if lacking[0] != CONTROL
-                else ""
-            )
-            raise ConfigError(f"fork: nothing can be continued under {lacking[0]!r}{why}")
+            has_results = any(arm.name == lacking[0] and arm.arm.result for arm in arms)
+            why = "; no step that is asked for shows the agent a result of a tool that result names"
+            raise ConfigError(f"fork: nothing can be continued under {lacking[0]!r}{why if has_results else ''}")
         n = ", ".join(f"{plan.arm.name} {len(plan.order):,}" for plan in plans)
         print_note(f"forks: {n}; {request.choices.draws} of each step of {len(episodes)} episode(s)")
         for plan in plans:
             experiment = _named(plan, request, source, home)
             folder = home / folder_name(plan.arm.name)
-            codes.append(await run_job(experiment, folder, resources))
-            cells.append(Cell((), {}, plan.arm.name, folder, experiment.cfg, code=codes[-1]))
-    return max(codes)
+            code = await run_job(experiment, folder, resources)
+            cells.append(Cell((), {}, plan.arm.name, folder, experiment.cfg, code=code))
+    return cells
 
 
 async def _with_memories(arms: Sequence[Intervention], resources: SharedResources) -> list[Intervention]:

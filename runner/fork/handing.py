@@ -8,7 +8,7 @@ from components.core.protocols import Episode as AnyEpisode
 from components.core.traits import Requirements, declared
 from components.core.types import Answer, Failure, Refusal, Turn
 from runner.episode.episode import Episode
-from runner.episode.prefix import HandOver
+from runner.episode.prefix import HandOver, Prefix
 from runner.episode.shared import Parts
 
 
@@ -36,7 +36,7 @@ class Relay:
 def _handed(episode: Episode, parts: Parts) -> Episode:
     """The episode for the agent of these parts."""
     shared, trajectory = episode.shared, episode.trajectory
-    assert shared.fork is not None, "it handed the episode over"
+    assert isinstance(shared.fork, Prefix), "it handed the episode over"
     shared.fork.hands_over = False
     fresh = parts.open(shared.sample, shared.epoch, shared.door.run_seed)
     fresh.state.close()

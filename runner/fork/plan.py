@@ -12,7 +12,7 @@ from runner.experiment.experiment import Experiment
 from runner.fork.handing import Relay
 from runner.fork.points import Point, Recorded, chosen, fitting, points_of, walk
 from runner.fork.request import Arm, Choices
-from runner.results.sections.forks import FACTS, STEP
+from runner.storage.schema import FORK_FACTS, FORK_STEP
 
 _PREFIX = ("agent", "memory", "grammars", "toolset", "condition")  # nodes of a config that can change what is asked
 
@@ -32,6 +32,13 @@ class Intervention:
         """Whether what is asked before the fork is what the run asked."""
         mine, theirs = self.experiment.cfg, self.base.cfg
         return self.hands_over or all(mine.get(key) == theirs.get(key) for key in _PREFIX)
+
+    def parts_of(self, own: Parts) -> Parts:
+        """What an episode runs with; ``own``: the parts of the experiment."""
+        if not self.hands_over:
+            return own
+        base = self.base.parts
+        return replace(base, agent=Relay(base.agent, own), budget=own.budget)
 
     def prefix(self, one: Recorded, length: int, place: str = "") -> Prefix:
         """The beginning of an episode under this arm."""
@@ -64,7 +71,7 @@ class Plan:
     def order(self) -> Sequence[tuple[Sample, int]]:
         """The samples, with the step as a stratum, and the numbers of their forks."""
         return [
-            (replace(one.sample, strata={**one.sample.strata, STEP: f"{point.step:02d}"}), number)
+            (replace(one.sample, strata={**one.sample.strata, FORK_STEP: f"{point.step:02d}"}), number)
             for (_, number), (one, point, _, _) in self._forks.items()
         ]
 
@@ -72,14 +79,12 @@ class Plan:
         """Rebuild an episode up to the fork, and continue it."""
         one, point, draw, n = self._forks[sample.problem.id, epoch]
         prefix, trajectory = self.arm.prefix(one, point.call, f"fork/{point.step}/{draw}"), Trajectory()
-        if self.arm.hands_over:
-            base = self.arm.base.parts
-            parts = replace(base, agent=Relay(base.agent, parts), budget=parts.budget)
+        parts = self.arm.parts_of(parts)
         with record_errors(trajectory):
             await solve(Shared(parts, door, one.sample, one.epoch, trajectory, fork=prefix))
         facts = {"step": point.step, "of": n, "call": point.call + 1, "draw": draw, "epoch": one.epoch,
                  "did": point.did, "was": one.score}  # fmt: skip
-        trajectory.facts = {**trajectory.facts, FACTS: facts}
+        trajectory.facts = {**trajectory.facts, FORK_FACTS: facts}
         return trajectory
 
 
@@ -88,7 +93,10 @@ async def plans_of(
 ) -> tuple[list[Plan], list[str]]:
     """The plan of each arm, and lines on what is refused or left out, and why. No model is asked."""
     refused, found = list[str](), dict[str, list[tuple[Recorded, Point, int]]]()
-    points = {one.name: await _points(arms[0], one, refused) for one in episodes}
+    points = dict[str, list[Point]]()
+    for one in episodes:
+        points[one.name], why = await _points(arms[0], one)
+        refused += why
     picked = {one.name: chosen(points[one.name], one.steps, choices.at) for one in episodes}
     for one in episodes:
         if points[one.name] and not picked[one.name]:
@@ -99,18 +107,43 @@ async def plans_of(
         for one in episodes:
             there = picked[one.name]
             if not arm.asks_alike and there:
-                same = {point.call for point in await _points(arm, one, refused)}
-                there = [point for point in there if point.call in same]
+                same, why = await _points(arm, one)
+                refused += why
+                there = [point for point in there if point.call in {one.call for one in same}]
             there = list(fitting(there, points[one.name], one.steps, arm.arm, arm.hands_over))
+            if arm.arm.result:
+                there, why = await _seen(arm, one, there)
+                refused += why
             of += [(one, point, len(points[one.name])) for point in there]
     most = max((point.step for of in points.values() for point in of), default=1)
     return [Plan(arm, choices.draws, most, found[arm.name]) for arm in arms], refused
 
 
-async def _points(arm: Intervention, one: Recorded, refused: list[str]) -> list[Point]:
-    """The points at which an episode can be continued under an arm."""
+async def _points(arm: Intervention, one: Recorded) -> tuple[list[Point], list[str]]:
+    """The points at which an episode can be continued under an arm, and a line on why not at others."""
     prefix = arm.prefix(one, len(one.steps))
     parts = arm.base.parts if arm.hands_over else arm.experiment.parts
-    if why := await walk(parts, arm.base, one, prefix):
-        refused.append(f"refused: sample {one.name}, {arm.name}: {why}")
-    return points_of(prefix)
+    why = await walk(parts, arm.base, one, prefix)
+    return points_of(prefix), [f"refused: sample {one.name}, {arm.name}: {why}"] if why else []
+
+
+async def _seen(arm: Intervention, one: Recorded, points: Sequence[Point]) -> tuple[list[Point], list[str]]:
+    """The points at which the results that an arm changes change what is asked next, and a line on the others."""
+    hidden = [(point, await _hidden(arm, one, point)) for point in points]
+    steps: dict[str, list[str]] = {}
+    for point, why in hidden:
+        if why:
+            steps.setdefault(why, []).append(str(point.step))
+    lines = [f"refused: sample {one.name}, {arm.name}, step {', '.join(of)}: {why}" for why, of in steps.items()]
+    return [point for point, why in hidden if not why], lines
+
+
+async def _hidden(arm: Intervention, one: Recorded, point: Point) -> str:
+    """Why the results that an arm changes can have no effect at a point; empty where they can."""
+    asked = []
+    for results in ({}, arm.arm.result):
+        prefix = replace(arm.prefix(one, point.call), results=results, hands_over=arm.hands_over)
+        if why := await walk(arm.parts_of(arm.experiment.parts), arm.base, one, prefix):
+            return why
+        asked.append(prefix.unanswered)
+    return "" if asked[0] != asked[1] else "the agent does not show the result that was changed to its model"

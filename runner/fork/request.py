@@ -84,9 +84,13 @@ class Request:
             if key.startswith(("fork", "hydra.", "tracking")):
                 if key in pairs:
                     raise ConfigError(f"{key} is given twice")
+                if key == "fork" and not value:
+                    raise ConfigError("fork= is empty: name the folder of a run, as in fork=outputs/first")
                 pairs[key] = value if key in ("fork", "hydra.run.dir", "tracking") else _value(word, value)
             else:
                 (common if key.lstrip("+").startswith(tuple(f"{name}." for name in _COMMON)) else own).append(word)
+        if "fork" not in pairs:
+            raise ConfigError(f"fork=RUN is missing: {next(iter(pairs))} says how the episodes of a run are continued")
         run, folder = Path(pairs.pop("fork")), pairs.pop("hydra.run.dir", None)
         changes = {key.partition(".")[2]: pairs.pop(key) for key in list(pairs) if key.startswith("tracking.")}
         name = pairs.pop("tracking", None)

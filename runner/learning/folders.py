@@ -27,11 +27,30 @@ def find_named(root: Path, path: str) -> Path:
     """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
     folders = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
     for folder in folders:
-        if any((folder / name).exists() for name in _MARKS):
+        if _is_memory(folder):
             return folder
     if folders:
         raise ConfigError(f"memory.path: {folders[0]} is not a memory: it has none of {', '.join(_MARKS)}")
     raise ConfigError(f"memory.path: there is no memory {path!r}, here or in {root}")
+
+
+def _is_memory(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _MARKS)
+
+
+def find_recorded(cfg: Mapping[str, Any], run: Path, digest: str | None) -> Path | None:
+    """The folder of the memory with this digest that a run in the folder ``run`` had: its config names it from a folder
+    above the run, or from here. None for one that was not learnt. Raises ConfigError where a named one is lost."""
+    if not isinstance(memory := cfg.get("memory"), Mapping):
+        return None
+    root, named = Path(str(cfg["run"].get("memory"))), memory.get("path")
+    names = [Path(str(named)), root / str(named)] if named else []
+    names += [root / digest] if isinstance(digest, str) else []
+    folders = (home / name for home in (*run.resolve().parents, Path.cwd()) for name in names)
+    found = next((folder for folder in folders if _is_memory(folder) and digest_of(folder) == digest), None)
+    if named and found is None:
+        raise ConfigError(f"{run}: its memory {named} is lost, or another one ({digest} is recorded): put it back")
+    return found
 
 
 def check_writable(root: Path) -> None:

@@ -74,6 +74,16 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     return Lesson(experiment, [samples[n] for n in sorted(chosen)], split)
 
 
+def refuse_lost(experiment: Experiment, run: Path) -> None:
+    """Raises ConfigError where an experiment with the memory of a run would learn another one."""
+    source = experiment.source
+    if source is not None and source.needed and source.path is None and lesson_of(experiment, source) is not None:
+        root = experiment.cfg["run"]["memory"]
+        raise ConfigError(
+            f"{run}: the memory that it learnt is not in {root} any more, here or above the run: put it back"
+        )
+
+
 def training(
     experiment: Experiment, split: str | None, prefers: Sequence[str], key: str
 ) -> tuple[str, Sequence[Sample]] | None:

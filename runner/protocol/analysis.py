@@ -17,6 +17,7 @@ from runner.study.frozen import Frozen
 from runner.study.plan import Hypothesis, Study
 
 Key = tuple[str, int]  # arm and seed
+_TO_JOIN = ("sample_id", "epoch", "cluster")  # by which pairs of several seeds are put in order
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Analysis:
                 if stratum is not None:
                     sides = [of.take(rows_by_path(of, stratum[:1]).get(stratum[1:], np.arange(0))) for of in sides]
                 scale = self.runs[mine, seed].scale(one.metric)
-                found.append(pairs_of(sides[0], sides[1], one.metric, scale, one.direction))
+                found.append(pairs_of(sides[0], sides[1], one.metric, scale, one.direction, _TO_JOIN))
         if not found:
             return None
         unpaired: dict[str, list[str]] = {}

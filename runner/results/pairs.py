@@ -42,9 +42,10 @@ class Pairs:
 
 def pairs_of(
     mine: Table | Iterable[Record], theirs: Table | Iterable[Record], metric: str, scale: Scale,
-    direction: Better = "higher",
+    direction: Better = "higher", also: Sequence[str] = (),
 ) -> Pairs:  # fmt: skip
-    """Pair the episodes of two methods; a difference is positive where mine is better. ``scale`` of the metric."""
+    """Pair the episodes of two methods; a difference is positive where mine is better. ``scale`` of the metric;
+    ``also``: more columns of the episodes that are needed."""
     mine, theirs = Table.of(mine), Table.of(theirs)
     keys, (left, right) = align(mine, theirs)
     values, others = mine.values_of(metric, left), theirs.values_of(metric, right)
@@ -56,7 +57,7 @@ def pairs_of(
         reason = "run on one side only" if None in stops else reason
         unpaired.setdefault(reason, []).append(_name(keys[place]))
     gains = _subtract(values[paired], others[paired], direction)
-    alone = Table({name: mine[name] for name in _OF_PAIRS}, mine.kinds)
+    alone = Table({name: mine[name] for name in (*_OF_PAIRS, *also)}, mine.kinds)
     return Pairs(alone.take(left[paired]), gains, unpaired, replace(scale, difference=True))
 
 

@@ -14,9 +14,12 @@
   replaces their resampling. The variance of a mean score is p (1 - p) / (n - 1), as in Bröcker 2012 (Climate
   Dynamics 39:655), where samples are independent, in general that of a mean of clusters.
 
-Intervals resample whole clusters: percentiles; of the debiased ECE of its distance to the plain one, which is the true
-value among the resamples (Efron & Tibshirani 1993, ch. 13), from 0 on where perfect calibration is not rejected: where
-the plain ECE is below the 95th percentile of that of the errors alone. ``python -m benchmarks coverage_confidence``.
+Intervals resample whole clusters: percentiles, further out as a t interval of so many clusters is wider than a normal
+one of the resampled variance (Hesterberg 2015, The American Statistician 69:371, "expanded"). Of the debiased ECE it is
+its distance to the plain one, which is the true value among the resamples (Efron & Tibshirani 1993, ch. 13), from 0 on
+where perfect calibration is not rejected: where the plain ECE is below the 95th percentile of that of normal errors
+alone, each with the standard error found, or that of outcomes as sure as stated where it is larger. ``python -m
+benchmarks coverage_confidence``.
 """
 
 from __future__ import annotations
@@ -28,15 +31,16 @@ from functools import cached_property
 
 from runner.results import formulas
 from runner.results.arrays import Floats, Rows, np
-from runner.results.intervals import TOO_SMALL
+from runner.results.intervals import ALIKE, TOO_SMALL
 from runner.results.sheets import Value
 
 AURC, EXCESS, ECE, DEBIASED = "AURC", "excess AURC", "ECE", "ECE debiased"
 RISKS = {f"coverage at {round(100 * risk)} % risk": risk for risk in (0.01, 0.05, 0.10)}
 BINS, PER_BIN = 10, 20
-RULE_OF_THREE = 3  # losses among the accepted answers at this risk
+FEWEST = {EXCESS: 200, DEBIASED: 300}  # clusters with which the interval holds in simulation
+LEAST_LOSSES = 10  # among the accepted answers at a risk, so that a coverage has an interval
 _ROUNDING = 1e-9
-_NOISE = "noise"  # ECE of the errors of the mean scores alone
+_DRAWS = 10_000  # of ECE where calibration is perfect
 
 
 @dataclass(frozen=True)
@@ -130,25 +134,43 @@ class Answers:
         every = []
         for counts in formulas.resampled_weights(k, formulas.RESAMPLES, len(self)):
             weights = counts.astype(np.float64)
-            shares, gap, error = self.gaps(weights)
-            noise = {_NOISE: (shares * np.abs(gap - gaps[1])).sum(axis=1)}
-            every.append(self.selection(weights[:, self.clusters]) | calibration(shares, gap, error) | noise)
+            every.append(self.selection(weights[:, self.clusters]) | calibration(*self.gaps(weights)))
         found = {name: np.concatenate([block[name] for block in every]) for name in every[0]}
-        return {name: self._value(name, point, found) for name in point}
+        ends = _percentiles(k)
+        return {name: self._value(name, point, found[name], ends) for name in point}
 
-    def _value(self, name: str, point: Mapping[str, Floats], found: Mapping[str, Floats]) -> Value:
-        """A measure with its interval from its resamples."""
+    def _chance(self) -> float:
+        """The plain ECE that one in twenty perfectly calibrated agents exceed."""
+        shares, _, error = (one[0] for one in self.gaps(np.ones((1, int(self.clusters.max()) + 1))))
+        sizes = np.bincount(self.bins)
+        stated = np.sqrt(np.bincount(self.bins, self.certain * (1.0 - self.certain))) / sizes
+        normal = np.abs(np.random.default_rng(0).standard_normal((_DRAWS, len(sizes))))
+        return float(np.percentile(normal @ (shares * np.maximum(error, stated)), 95))
+
+    def _value(self, name: str, point: Mapping[str, Floats], found: Floats, ends: Floats) -> Value:
+        """A measure with its interval from these percentiles of its resamples."""
         value, n = float(point[name][0]), len(self)
         if name == ECE:
             return Value(value, n=n)
-        if name in RISKS and value * n * RISKS[name] < RULE_OF_THREE:
-            return Value(value, n=n, no_interval=TOO_SMALL)
-        low, high = (float(end) for end in np.percentile(found[name], [2.5, 97.5]))
+        few = int(self.clusters.max()) + 1 < FEWEST.get(name, 0)
+        if few or (name in RISKS and value * n * RISKS[name] < LEAST_LOSSES):
+            return Value(max(0.0, value), n=n, no_interval=TOO_SMALL)
+        low, high = (float(end) for end in np.percentile(found, ends))
+        if name in (AURC, EXCESS) and high - low <= _ROUNDING:  # as without any loss
+            return Value(max(0.0, value), n=n, no_interval=ALIKE)
         if name == DEBIASED:
             plain = float(point[ECE][0])
             low, high = value + plain - high, value + plain - low
-            low = low if plain > np.percentile(found[_NOISE], 95) else 0.0
+            low = low if plain > self._chance() else 0.0
         return Value(max(0.0, value), max(0.0, low), min(1.0, max(0.0, high)), n)
+
+
+def _percentiles(k: int) -> Floats:
+    """Those of an interval from resamples of k clusters."""
+    from scipy.special import ndtr, stdtrit
+
+    end = 100 * ndtr(math.sqrt(k / (k - 1)) * stdtrit(k - 1, 0.025))
+    return np.array([end, 100 - end])
 
 
 def calibration(shares: Floats, gap: Floats, error: Floats) -> dict[str, Floats]:

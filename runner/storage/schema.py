@@ -7,6 +7,8 @@ from components.core.messages import Purpose, Role
 from components.core.types import ScoreKind, Stop
 from components.core.usage import EpisodeUsage
 
+FORK_STEP = "fork step"  # the stratum of a fork's sample
+FORK_FACTS = "fork"  # of a fork's record
 StoredCall: TypeAlias = list[str]
 """A tool call: id, name, arguments."""
 

@@ -131,7 +131,7 @@ def _scores(grid: Grid) -> Sheet:
     varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}
     for key in dict.fromkeys(key for of in settings.values() for key in of):  # agents can set their own
         values = group_by(settings, lambda label: str(settings[label].get(key)))  # noqa: B023
-        if len(values) > 1 and key not in varied and "model" not in varied:
+        if len(values) > 1 and key not in varied and varied.isdisjoint(("model", "fork.arm")):
             whose = "; ".join(f"{value} for {', '.join(labels)}" for value, labels in values.items())
             notes.append(f"not the same in all rows: {key} is {whose}")
     notes += [f"lower is better: {name}" for name in _low_scores(grid)]

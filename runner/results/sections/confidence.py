@@ -81,7 +81,7 @@ def _selection(found: Sequence[Sure]) -> Sheet:
         answered = one.run.table["stop"] == "answered"
         stated = one.run.table.values(STATED)[answered]
         share = float((~np.isnan(stated)).mean()) if len(stated) else None
-        kind = str(one.run.setting("agent.confidence") or "draws")
+        kind = str(one.run.setting("agent.confidence") or "-")
         measures = [one.measures.get(name) for name in names]
         rows.append([one.label, kind, len(stated), share, one.mean(1 - one.score, str(one.run.headline)), *measures])
     heads = columns(
@@ -90,8 +90,8 @@ def _selection(found: Sequence[Sure]) -> Sheet:
     )  # fmt: skip
     odd = [f"{one.label} ({one.run.headline})" for one in found if not one.is_share]
     notes = [
-        "A coverage has an interval where the answers that it accepts could hold three losses at this risk: by the "
-        "rule of three, fewer answers do not show so low a risk even without any loss.",
+        "A coverage has an interval where the answers that it accepts could hold ten losses at this risk; with fewer "
+        "the interval would be too narrow, and below three nothing shows so low a risk even without any loss.",
         *([_NO_SHARE + ", ".join(odd)] if odd else []),
     ]
     return Sheet("Selection by confidence", heads, rows, notes, keys=2)

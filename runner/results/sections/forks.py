@@ -1,18 +1,19 @@
 """Forks: recorded episodes that were continued from a step on, as they were (control) and with interventions.
 
 An effect is the mean difference of forks of the same step with the same seeds; its interval and p take whole patients,
-or samples where there are none. The chance of success from a step is the mean score of the control's forks there.
+or samples where there are none; with fewer clusters than can show anything there is neither, and Holm leaves them out.
+The chance of success from a step is the mean score of the control's forks there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from components.text.words import written_out
 from runner.results.arrays import Rows, np
 from runner.results.cells import number, p_text
-from runner.results.intervals import mean_of, unfinished_mean
+from runner.results.intervals import TOO_SMALL, Metric, mean_of, unfinished_mean
 from runner.results.kinds import Better, Scale, group_by
 from runner.results.levels import rows_by_path
 from runner.results.pairs import Difference, adjust, difference_of, pairs_of
@@ -20,18 +21,20 @@ from runner.results.render.figures import Mark, Series, scatter
 from runner.results.render.formats import asset, render
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Markup, Plot, Section, Sheet, Value, columns
+from runner.results.significance import FEWEST_SIGNS
+from runner.results.table import align
 from runner.storage.records import read
+from runner.storage.schema import FORK_FACTS, FORK_STEP
 
-STEP = "fork step"  # the stratum of a fork's sample
-FACTS = "fork"  # of a fork's record
 CONTROL = "control"
 _SHOWN = 200  # episodes as trees
 _NEEDED = {"step", "of", "call", "epoch", "did", "was"}  # of a fork's facts
 _INTRO = (
     "Recorded episodes were continued from a step on: as they were (control), and with an intervention. Gain: the mean "
     "difference to the control's fork with the same seed, positive where the intervention is better; its 95 % interval "
-    "and p take whole patients, or samples where there are none. A step is a decision of the agent, from 1. All steps: "
-    "every fork counts as much, so that long episodes count more."
+    "and p take whole patients, or samples where there are none; fewer than six of these can show nothing. Control: "
+    "its score in the same forks. A step is a decision of the agent, from 1. All steps: every fork counts as much, so "
+    "that long episodes count more."
 )
 _LOST = (
     "Change by the recorded step: the chance after what the record did there less the chance before; the case was lost "
@@ -57,29 +60,46 @@ class Forked:
     @cached_property
     def steps(self) -> Mapping[str, Mapping[str, Rows]]:
         """Arm -> step -> rows of its forks."""
-        return {name: {path[0]: rows for path, rows in rows_by_path(run.table, (STEP,)).items()}
+        return {name: {path[0]: rows for path, rows in rows_by_path(run.table, (FORK_STEP,)).items()}
                 for name, run in self.arms.items()}  # fmt: skip
 
     def chance(self, arm: str, step: str | None = None) -> Value | None:
         """The mean score of an arm's forks, or of those at a step."""
         table = self.arms[arm].table
-        rows = None if step is None else self.steps[arm].get(step, np.arange(0))
-        return Value.of(mean_of(table, table.values(self.score), self.scale, rows).finished)
+        return Value.of(mean_of(table, table.values(self.score), self.scale, self._rows(arm, step)).finished)
+
+    def control_of(self, arm: str, step: str | None = None) -> Value | None:
+        """The mean score of the control's forks that an arm has, too, with a score."""
+        mine, theirs = self.arms[arm].table, self.control.table
+        mine = mine.take(self._rows(arm, step))
+        _, (left, right) = align(mine, theirs)
+        rows = right[(right >= 0) & ~np.isnan(mine.values_of(self.score, left))]
+        return Value.of(mean_of(theirs, theirs.values(self.score), self.scale, rows).finished)
+
+    def _rows(self, arm: str, step: str | None) -> Rows:
+        """The rows of an arm's forks, or of those at a step."""
+        return np.arange(len(self.arms[arm].table)) if step is None else self.steps[arm].get(step, np.arange(0))
 
     def effect(self, arm: str, step: str | None = None) -> Difference:
-        """An arm's forks less the control's with the same seeds."""
-        sides = []
-        for name in (arm, CONTROL):
-            table = self.arms[name].table
-            sides.append(table if step is None else table.take(self.steps[name].get(step, np.arange(0))))
-        return difference_of(pairs_of(sides[0], sides[1], self.score, self.scale, self.direction))
+        """An arm's forks less the control's with the same seeds; without interval and p where the clusters are few."""
+        mine, theirs = (
+            self.arms[name].table if step is None else self.arms[name].table.take(self._rows(name, step))
+            for name in (arm, CONTROL)
+        )
+        found = difference_of(pairs_of(mine, theirs, self.score, self.scale, self.direction))
+        few = found.clusters < FEWEST_SIGNS
+        return replace(found, metric=_without_interval(found.metric), p=None) if few else found
 
     @cached_property
     def facts(self) -> Mapping[tuple[str, int], Mapping[str, Any]]:
         """Sample and number of a fork -> what it continues."""
         records = (one for run in self.arms.values() for one in read(run.folder))
-        found = {(one["sample_id"], one["epoch"]): (one.get("facts") or {}).get(FACTS) for one in records}
+        found = {(one["sample_id"], one["epoch"]): (one.get("facts") or {}).get(FORK_FACTS) for one in records}
         return {key: of for key, of in found.items() if isinstance(of, Mapping) and of.keys() >= _NEEDED}
+
+
+def _without_interval(metric: Metric) -> Metric:
+    return replace(metric, ci_low=None, ci_high=None, no_interval=TOO_SMALL)
 
 
 def forks(runs: Sequence[Run]) -> Section | None:
@@ -118,10 +138,17 @@ def _interventions(one: Forked, of: str) -> Sheet:
         spent, calls = run.manifest.get("spent"), run.manifest.get("calls")
         took: list[Cell] = [calls and calls["sent"], calls and calls["from_journal"], spent and spent["usd"]]
         kind = str(run.cfg["fork"]["kind"])
-        rows.append([name, kind, len(run.table), one.chance(name), *_gain(effects.get(name)), *took])
-    heads = columns("intervention", "changed", ("forks", "n"), _chance_head(one), *_GAIN, ("sent", "calls"),
+        unscored = int(np.isnan(run.table.values(one.score)).sum())
+        chances = one.chance(name), None if name == CONTROL else one.control_of(name)
+        rows.append([name, kind, len(run.table), unscored, *chances, *_gain(effects.get(name)), *took])
+    heads = columns("intervention", "changed", ("forks", "n"), ("unscored", "n"), _chance_head(one),
+                    Column("control", "", one.direction), *_GAIN, ("sent", "calls"),
                     ("from the journal", "calls"), ("cost", "USD"))  # fmt: skip
-    notes = [_HOLM, "calls before a fork are not sent: their replies are in the record"]
+    notes = [
+        _HOLM,
+        "unscored: forks that ended in an error, or that the score leaves out",
+        "calls before a fork are not sent: their replies are in the record",
+    ]
     return Sheet(f"Recovery by intervention: {one.score}{of}", heads, rows, notes)
 
 
@@ -145,7 +172,7 @@ def _by_step(one: Forked, of: str) -> list[Sheet]:
     for name in _treatments(one):
         steps = list(one.steps[name])
         for step, effect in zip(steps, adjust(one.effect(name, step) for step in steps), strict=True):
-            rows.append([name, int(step), one.chance(name, step), one.chance(CONTROL, step), *_gain(effect)])
+            rows.append([name, int(step), one.chance(name, step), one.control_of(name, step), *_gain(effect)])
     heads = [Column("intervention"), Column("step"), _chance_head(one), Column("control", "", one.direction), *_GAIN]
     return [Sheet(f"Effect by step: {one.score}{of}", heads, rows, [_HOLM], keys=2)] if rows else []
 
@@ -191,7 +218,8 @@ def _changes(one: Forked) -> dict[int, Value | None]:
                 found.setdefault(step, []).append((after[step + 1] - after[step], clusters[episode[0]]))
     scale = Scale("share" if one.scale.bounded else "number", difference=True)
     sides = {step: list(zip(*pairs, strict=True)) for step, pairs in found.items()}
-    return {step: Value.of(unfinished_mean(gains, of, scale).finished) for step, (gains, of) in sides.items()}
+    means_of = {step: (unfinished_mean(gains, of, scale).finished, len({*of})) for step, (gains, of) in sides.items()}
+    return {step: Value.of(one if n >= FEWEST_SIGNS else _without_interval(one)) for step, (one, n) in means_of.items()}
 
 
 def _trees(one: Forked, of: str) -> list[Sheet | Markup]:
@@ -214,7 +242,9 @@ def _trees(one: Forked, of: str) -> list[Sheet | Markup]:
     heads = columns("sample", "step", "call", "recorded", *values)
     sheet = Sheet(f"Episodes, step by step{of}", heads, rows, [f"{one.score}: sum of the forks / their number"], keys=2,
                   instead="The episodes are on the HTML page and in tables/ as CSV.")  # fmt: skip
-    html = render("forks.html.jinja", trees=trees[:_SHOWN], left_out=max(0, len(trees) - _SHOWN))
+    html = render(
+        "forks.html.jinja", meters=one.scale.bounded, trees=trees[:_SHOWN], left_out=max(0, len(trees) - _SHOWN)
+    )
     return [Markup(html, "", asset("viewer/forks.css"), ""), sheet]
 
 

@@ -145,3 +145,17 @@ def test_a_null_token_count_counts_as_not_reported(reply, tokens):
     body = reply({"content": "a"}) | {"usage": {"prompt_tokens": tokens, "completion_tokens": 3}}
     usage = read_reply(body, Price(1.0, 10.0, 0.5)).usage
     assert (usage.input_tokens, usage.cost_usd) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("model", "fingerprint", "read"),
+    [
+        ("gpt-4o", "fp_1", "gpt-4o fp_1"),
+        ("gpt-4o", None, "gpt-4o"),
+        (None, "fp_1", "fp_1"),
+        ("m", 7, "m"),
+        ("", "", ""),
+    ],
+)
+def test_what_answered_is_a_model_with_the_fingerprint_of_its_server(reply, model, fingerprint, read):
+    assert read_reply(reply(model=model, system_fingerprint=fingerprint), None).model == read

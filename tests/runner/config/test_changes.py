@@ -31,9 +31,9 @@ def test_the_default_choice_counts_too():
 
 
 @each_row("word, message", [
-    ("model=simulatd", "simulated"), ("agent.inner.m=1", "agent.inner.m=1: the config of the run has no such key; "),
-    ("nothing.at=1", "no such key; look at config.yaml"), ("seed=1,2", "takes one choice for a group, or one value"),
-    ("~memory", "takes one choice"), ("model@models.judge=simulated", "takes one choice"), ("agent.inner.n={", "agent.inner.n"),
+    ("model=simulatd", "simulated"), ("agent.inner.m=1", "agent.inner.m: the config of the run has no such key; "),
+    ("nothing.at=1", "no such key; look at config.yaml"), ("seed=1,2", "expected one choice for a group, or one value"),
+    ("~memory", "expected one choice"), ("model@models.judge=simulated", "expected one choice"), ("agent.inner.n={", "agent.inner.n"),
 ])  # fmt: skip
 def test_what_cannot_be_set_is_refused(word, message):
     with pytest.raises(ConfigError, match=message):

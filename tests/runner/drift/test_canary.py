@@ -4,11 +4,15 @@ import json
 from collections import Counter
 
 import pytest
+from hydra import compose
 
 from components.core.errors import ConfigError
+from runner.config.composed import resolve
 from runner.drift.canary import Canary, begin, changes_of, choose
 from runner.drift.timeline import drifted
+from runner.learning.folders import digest_of
 from runner.results.runs import Run
+from tests.composing import composing
 from tests.runner.results.sweeps import job
 
 
@@ -73,6 +77,16 @@ def test_runs_that_differ_in_their_seed_are_repeats(runs, tmp_path):
     assert len(canary.samples) == 30 and canary.cfg["epochs"] == 1 and canary.cfg["limit"] is None
 
 
+def test_a_learnt_memory_is_that_of_the_run_and_one_of_demonstrations_has_no_path(runs, tmp_path):
+    (tmp_path / "m/learnt").mkdir(parents=True)
+    (tmp_path / "m/learnt/provenance.json").write_text("{}")
+    digest = digest_of(tmp_path / "m/learnt")
+    learnt = (tmp_path / "m/learnt").rename(tmp_path / "m" / digest)
+    for noted, path in ((digest, str(learnt)), ("0123456789abcdef", None)):
+        run = Run(runs[0].folder, {**runs[0].manifest, "memory": noted}, {**runs[0].cfg, "memory": {"path": None}})
+        assert begin([run], tmp_path / "c", 30, 2, 0.05).cfg["memory"] == {"path": path}
+
+
 def test_too_few_samples_are_refused():
     with pytest.raises(ConfigError, match="12 samples have a x, and a canary set needs 30: name more runs"):
         choose(records([0.5] * 12), "x", 60, seed=0)
@@ -98,9 +112,47 @@ def test_files_are_read_as_they_were_written_and_damage_is_named(runs, tmp_path)
         Canary.read(tmp_path)
 
 
+def test_an_agent_whose_memory_grows_is_refused_by_name(tmp_path):
+    with composing():
+        cfg = resolve(compose("config", ["agent=ehragent", "limit=30"]))
+    canary = Canary(tmp_path, "run", cfg, {"memory": "solved"}, [], "x", 2, 0.01)
+    with pytest.raises(ConfigError, match="memory=solved grows from sample to sample"):
+        canary.experiment(0, {})
+
+
+ASKED = {"time": "2026-01-01", "folder": "askings/0000", "changed": {}, "answered_by": ["m"], "answers": {}}
+ANSWER = {"score": 1.0, "answer": "a", "length": 1.5, "calls": 1, "tools": "x", "ending": "answered", "text": "A"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "askings", "message"),
+    [
+        ([], [], "canary.json is damaged"),
+        ({"samples": 3}, [], r"canary.json is damaged \(samples: found 3, should be a list"),
+        ({"alpha": 0}, [], r"canary.json is damaged \(alpha: found 0"),
+        ({"repeats": "two"}, [], r"canary.json is damaged \(repeats: found 'two'"),
+        ({"cfg": None}, [], r"canary.json is damaged \(cfg: "),
+        ({}, {}, "askings.json is damaged"),
+        ({}, 3, "askings.json is damaged"),
+        ({}, [3], "askings.json is damaged"),
+        ({}, [ASKED, ASKED, ASKED], r"askings.json is damaged \(\[2\]\.p: is missing"),
+        ({}, [ASKED | {"answers": {"q": ANSWER | {"score": "good"}}}], r"\[0\]\.answers\.q\.score: found 'good'"),
+        ({}, [ASKED] * 2 + [ASKED | {"p": 0.5, "signals": {"mood": 0.5}}], r"askings.json is damaged \(\[2\]\.signals"),
+    ],
+)
+def test_files_of_wrong_types_are_refused_in_one_line(runs, tmp_path, facts, askings, message):
+    begin(runs[:1], tmp_path / "c", 30, 2, 0.05).write()
+    path = tmp_path / "c/canary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts if isinstance(facts, dict) else facts))
+    (tmp_path / "c/askings.json").write_text(json.dumps(askings))
+    with pytest.raises(ConfigError, match=message) as found:
+        Canary.read(tmp_path / "c")
+    assert "\n" not in str(found.value)
+
+
 def test_another_name_of_the_model_is_drift(tmp_path):
-    names = (["m-01", "m-02"], ["m-01"], ["m-02"], ["m-03", "m-01"])
+    names = (["m-01 fp_1", "m-02"], ["m-01 fp_1"], ["m-02"], ["m-01 fp_2", "m-01 fp_1", "m-03"])
     askings = [{"answered_by": of, "p": 1.0} for of in names]
     canary = Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings)
-    assert drifted(canary) == ["another model answers: m-03"]
+    assert drifted(canary) == ["another model or fingerprint answers: m-01 fp_2, m-03"]
     assert drifted(Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings[:3])) == []

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -94,7 +96,7 @@ def test_a_check_that_reaches_its_budget_concludes_nothing(home, capsys):
         (["init", "run", "--out", "new", "--samples", "7"], "expected 30 to 100 samples"),
         (["check", "run"], "run is not a canary set: it has no canary.json"),
         (["check", "canary", "seed=3"], "seed=3: a check changes settings of the model only, such as model.name=NAME"),
-        (["check", "canary", "model.nme=x"], "model.nme: the recorded config has no such setting"),
+        (["check", "canary", "model.nme=x"], "model.nme: the config of the run has no such key; valid: "),
         (["check"], "the following arguments are required: CANARY"),
     ],
 )
@@ -115,3 +117,50 @@ def test_a_set_that_is_being_asked_is_left_alone(home, capsys):
     lock = canaries.disk.lock_folder(home / "canary")
     assert lock is not None and main(["check", "canary"]) == 2
     assert "canary is being asked by another process; wait for it" in capsys.readouterr().err
+
+
+def test_a_trial_that_broke_off_does_not_stop_the_next_check(home, capsys):
+    whole = (home / "canary/askings.json").read_text()
+    assert main(["check", "canary", "model.competence=0.9"]) in (0, 1)
+    (home / "canary/askings.json").write_text(whole)
+    capsys.readouterr()
+    assert main(["check", "canary"]) == 0
+    assert "discarded, unfinished: canary/askings/0002 was begun with another config: model.competence was 0.9" in (
+        capsys.readouterr().err
+    )
+    assert len(askings(home)) == 3 and askings(home)[2]["changed"] == {}
+
+
+@slow
+@pytest.mark.parametrize(("agent", "code"), [("ehragent", 2), ("ehr_react", 0)])
+def test_a_memory_of_demonstrations_can_be_watched_and_one_that_grows_cannot(
+    tmp_path, monkeypatch, capsys, agent, code
+):
+    monkeypatch.chdir(tmp_path)
+    words = (f"agent={agent}", "limit=30", "hydra.run.dir=run", "tracking=off", "run.journal=null")
+    assert run_in_process(tmp_path, *words, own=False).code == 0
+    assert main(["init", "run", "--out", "canary", "--samples", "30", "--repeats", "2"]) == code
+    refused = "error: memory=solved grows from sample to sample" in capsys.readouterr().err
+    assert refused is (code == 2) and (tmp_path / "canary").exists() is not refused
+
+
+def test_a_run_that_cannot_be_asked_again_leaves_no_canary_set(home, capsys):
+    config = home / "run/config.yaml"
+    config.write_text(
+        config.read_text().replace("_target_: components.agents.direct.Direct", "_target_: components.agents.gone.Gone")
+    )
+    assert main(["init", "run", "--out", "new", "--samples", "40"]) == 2
+    assert "gone" in capsys.readouterr().err and not (home / "new").exists()
+
+
+@slow
+def test_a_bug_does_not_end_with_the_code_of_drift():
+    code = """
+import runpy, sys
+import runner.drift.canary as canary
+del canary.Canary.read
+sys.argv = ["drift", "check", "x"]
+runpy.run_module("runner.drift", run_name="__main__")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 70 and "AttributeError" in ended.stderr

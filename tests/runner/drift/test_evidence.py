@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from benchmarks.coverage_drift import share_of_alarms, watched
 from runner.drift.evidence import bets_on, evidence_of, newest_against_all, oddness
-from tests.runner.drift.endpoints import share_of_alarms, watched
 from tests.slow import slow
 
 SAME = {"score": 1.0, "length": 5.0, "calls": 1, "answer": "a", "tools": "look", "ending": "answered"}

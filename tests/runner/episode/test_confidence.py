@@ -11,9 +11,10 @@ from components.core.messages import Completion, Image, Message, Usage
 from components.core.types import Action, Answer, Problem, Sample, Step, Trajectory
 from components.grammars.native_tools import NativeTools
 from components.scorers.confidence import RIGHT, STATED, WRONG, Confidence
-from runner.episode.confidence import answer_probability, with_request
+from runner.episode.confidence import answer_place, answer_probability, with_request
 from runner.episode.episode import run_episode
 from tests.parts import Looper, Speaker, door, parts
+from tests.table import each_row
 
 ASKED = Sample(Problem("q", "Which?", choices={"A": "one", "B": "two"}), "B")
 SCORES = {"confidence": Confidence()}
@@ -119,21 +120,40 @@ async def test_an_answer_that_no_reply_holds_is_not_stated():
             return Answer("42")
 
     _, score = await solve(Tokens(lambda _: "I multiply."), Computes(), "logprobs")
-    assert score.explanation == "not stated: no reply of which tokens are asked for has the answer in its words"
+    assert (
+        score.explanation
+        == "not stated: no reply of which tokens are asked for has the answer at one place of its words"
+    )
 
 
 def tokens(*pairs):
     return [{"token": token, "logprob": value} for token, value in pairs]
 
 
-def test_the_geometric_mean_of_the_last_place_alone_counts():
-    import re
+CHOICES = {"A": "one", "B": "two"}
 
+
+def test_the_geometric_mean_of_the_last_place_alone_counts():
     given = tokens(("B", -9.0), (" is", -9.0), (" E.", -1.0), (" coli", -3.0), (".", -9.0))
-    assert answer_probability(given, [re.compile("E. coli")]) == pytest.approx(exp(-2))
-    assert answer_probability(given, [re.compile("none"), re.compile("coli")]) == pytest.approx(exp(-3))
-    assert answer_probability(given, [re.compile("none")]) is None
-    assert answer_probability(tokens(("B", None)), [re.compile("B")]) is None
+    assert answer_probability(given, "E. coli", {}) == pytest.approx(exp(-2))
+    assert answer_probability(given, "none", {}) is None
+    assert answer_probability(tokens(("a \\", -9.0), ('"b', -3.0)), 'a "b', {}) == pytest.approx(exp(-6)), "as in JSON"
+    assert answer_probability(tokens(("B", None)), "B", CHOICES) is None
+
+
+@each_row("reply, answer, place", {
+    "an article after the letter": ("Answer: A. A fever is typical", "A. A fever is typical", 8),
+    "the letter alone": ("Answer: A. A fever is typical", "A", 8),
+    "an article before it": ("A fever is typical.\nAnswer: A", "A", 28),
+    "in an action": ('Thought: A fever, or B.\nFinish[{"response": "A"}] A', "A", 45),
+    "in an element": ("B? A fever.<Answer> A </Answer>", "A", 20),
+    "with its text": ('B? {"answer": "(A) one"}', "(A) one", 16),
+    "two places": ("It may be A. And A is rare.", "A", None),
+    "another letter is read": ("The answer is B.", "A", None),
+    "nowhere": ("I multiply.", "A", None),
+}.values())  # fmt: skip
+def test_a_choice_is_its_letter_where_it_was_read(reply, answer, place):
+    assert answer_place(reply, answer, CHOICES) == (None if place is None else (place, place + 1))
 
 
 def test_images_stay_in_front_of_the_request():

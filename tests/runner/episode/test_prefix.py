@@ -146,10 +146,15 @@ async def test_a_service_as_a_control_is_refused():
 async def test_a_result_is_changed_right_before_the_fork():
     steps = await record()
     for name in ("count", ANY):
-        model = scripted("done")
-        trajectory, _ = await resume(steps, 2, model, results={name: "no data"})
+        model, own = scripted("done"), parts(toolset=Kit(Count("pure")))
+        trajectory, _ = await resume(steps, 2, model, own=own, results={name: "no data"})
         assert [one.observation.text for step in trajectory.steps for one in step.observed] == ["3", "no data"]
         assert model.asked[0].messages[-1].text == "saw no data"
+
+
+async def test_a_result_of_a_tool_that_changed_the_state_is_not_changed():
+    trajectory, _ = await resume(await record(), 2, scripted(), results={"count": "no data"})
+    assert "count changed the state of the episode, which would still hold its own result" in trajectory.error
 
 
 async def test_a_lesson_is_in_every_later_request_at_its_place():

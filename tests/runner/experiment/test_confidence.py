@@ -2,8 +2,11 @@
 
 import pytest
 
+from components.agents.direct import Direct
+from components.agents.self_consistency import Matched, SelfConsistency
 from components.core.protocols import Agent, Grammar
-from runner.experiment.confidence import with_confidence
+from runner.experiment.confidence import drawing, with_confidence
+from runner.experiment.parts import build_parts
 
 AGENT = {"_target_": "components.agents.direct.Direct"}
 SCORER = {"_target_": "components.scorers.confidence.Confidence"}
@@ -27,9 +30,20 @@ def test_verbal_lets_the_grammar_ask():
 
 
 def test_samples_draws_several_times_unless_the_agent_does():
-    drawn = {"_target_": "components.agents.self_consistency.SelfConsistency", "inner": AGENT}
-    assert nodes("samples")[0] == {"agent": drawn, "scorer.confidence": SCORER}
-    assert nodes("samples", drawn | {"draws": 9})[0]["agent"] == drawn | {"draws": 9}
+    assert nodes("samples")[0] == {"agent": AGENT, "scorer.confidence": SCORER}
+    cfg = {"agent": {"confidence": "samples"}}
+    drawn = {
+        "_target_": "components.agents.self_consistency.SelfConsistency",
+        "draws": 5,
+        "temperature": 0.7,
+        "inner": AGENT,
+    }
+    assert drawing(cfg, Direct(), AGENT) == drawn
+    assert drawing({"agent": {}}, Direct(), AGENT) is AGENT
+    for agent in (SelfConsistency(Direct(), draws=9), Matched(Direct(), Direct())):
+        assert drawing(cfg, agent, AGENT) is AGENT
+    built = build_parts({"agent": (Agent, {**AGENT, "prompts": "direct"})}, {**cfg, "run": {}}, findings := [])
+    assert findings == [] and built["agent"] == SelfConsistency(Direct())
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest():

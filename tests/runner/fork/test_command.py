@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+from components.core.errors import ConfigError
+from runner.fork.command import fork
 from runner.storage.disk import Unwritable
 from runner.storage.records import read
 from runner.tracking import store
@@ -42,6 +44,7 @@ def test_each_arm_is_a_run_folder_with_the_same_forks(home, forked):
     decisions = sum(len([s for s in one["steps"] if s["purpose"] != "judge"]) for one in read(home / "run"))
     assert len(keys[0]) == 2 * decisions and f"forks: control {2 * decisions}, lesson {2 * decisions}" in err
     assert "Recovery by intervention" in out and "Effect by step" in out and "refused" not in err
+    assert out.index("Recovery by intervention") < out.index("2 of 2 jobs")
 
 
 def test_a_prefix_is_that_of_the_record_and_costs_nothing(home, forked):
@@ -65,7 +68,7 @@ def test_the_lesson_is_in_what_was_asked_after_the_fork_alone(forked):
 def test_the_same_fork_again_asks_no_model(home, forked):
     words = ["fork=run", *FORK, "fork.samples=all", "fork.lesson='Look twice.'", "hydra.run.dir=again"]
     code, out, _ = command(home, words, {})
-    assert code == 0 and "calls:        0 sent" in out
+    assert code == 0 and re.search(r"calls: +0 sent", out)
     for arm in ("control", "lesson"):
         scores = [
             {(one["sample_id"], one["epoch"]): one["scores"] for one in read(home / name / arm)}
@@ -84,6 +87,48 @@ def test_the_report_reads_the_folder(home, forked):
         "Where the case was lost" in page
         and (forked[0] / "tables" / "forks-effect-by-step-completion-rate.csv").exists()
     )
+
+
+def test_settings_of_the_model_that_an_arm_changes_are_no_notes(home):
+    words = ["fork=run", *FORK, "fork.samples=all", "fork.at=1", "model=simulated/strong", "hydra.run.dir=strong"]
+    code, out, err = command(home, words, {})
+    assert code == 0 and "not the same in all rows" not in out + (home / "strong/report.html").read_text(), err
+
+
+def test_a_run_without_its_manifest_is_refused(home):
+    (copied(home, "bare") / "manifest.json").unlink()
+    assert "fork=bare has no manifest.json: nobody can tell what was recorded" in refused(home, "fork=bare")
+
+
+def test_a_fork_that_was_interrupted_says_how_it_is_continued(home, forked, monkeypatch, capsys):
+    def interrupt(work):
+        work.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(home)
+    hint = "to continue, repeat the command without hydra.run.dir: the journal has the replies"
+    with pytest.raises(KeyboardInterrupt):
+        fork(["fork=run", *FORK, "fork.samples=all", "hydra.run.dir=cut"], interrupt)
+    assert capsys.readouterr().err == hint + "\n"
+    with pytest.raises(ConfigError, match=f"fork is not empty; .*; {hint}"):
+        fork(["fork=run", *FORK, "fork.samples=all", "hydra.run.dir=fork"], interrupt)
+
+
+def test_all_arms_have_the_memory_of_the_run_and_learn_none(home):
+    words = [*WORDS, "agent=reflectool", "limit=1", "memory.samples=1", "hydra.run.dir=learnt"]
+    assert command(home, words, {})[0] == 0
+    before = sorted((home / "memory").rglob("*"))
+    (home / "two.yaml").write_text(
+        "arms: {model: {set: [model=simulated/strong]}, agent: {set: [agent=reflectool_select]}}"
+    )
+    words = ["fork=learnt", *FORK, "fork.samples=all", "fork.at=1", "fork.arms=two.yaml", "hydra.run.dir=of_learnt"]
+    code, _, err = command(home, words, {})
+    assert code == 0 and "refused" not in err, err
+    memory = json.loads((home / "learnt" / "manifest.json").read_text())["memory"]
+    for arm in ("control", "model", "agent"):
+        notes = json.loads((home / "of_learnt" / arm / "manifest.json").read_text())
+        assert notes["memory"] == memory and not notes["counts"]["errored"]
+    assert sorted((home / "memory").rglob("*")) == before
 
 
 def copied(home, name):
@@ -172,15 +217,26 @@ def test_another_reply_in_the_record_is_refused_by_name(home):
 @each_row("words, message", [
     (["fork=nowhere"], "fork=nowhere is not a run folder: it has no config.yaml"),
     (["fork=."], "but holds those of runs: name one, such as"),
+    (["fork="], "fork= is empty: name the folder of a run"),
     (["fork=run", "agent=cot"], "agent=cot: Cot cannot begin in the middle of an episode of Radagent: it does not declare"),
     (["fork=run", "agent=react", "agent.grammar=bracket_json"], "share one grammar, found XmlCall and BracketJson"),
     (["fork=run", "fork.samples=[nobody]"], "fork.samples: 'nobody' is no sample of run"),
     (["fork=run", "verifier=reflekt"], "reflect"),
     (["fork=run", "fork.at=50", "fork.samples=all"], "nothing can be continued under 'control'"),
     (["fork=run", "fork.samples=all", "fork.result.Nobody=x"], "nothing can be continued under 'result'; no step"),
+    (["fork=run", "fork.samples=all", "fork.result.Nobody=x", "fork.lesson=x"], "nothing can be continued under 'lesson result'"),
+    (["fork.at=each", "verifier=reflect"], "fork=RUN is missing: fork.at says how the episodes of a run are continued"),
 ])  # fmt: skip
 def test_what_cannot_be_forked_is_refused_before_anything_runs(home, words, message):
     assert message in refused(home, *words)
+
+
+def test_results_that_radagent_does_not_see_are_refused(home):
+    words = ["fork=run", *FORK, "fork.samples=all", "fork.result={'*': 'Not available.'}", "hydra.run.dir=never"]
+    code, _, err = command(home, words, {})
+    assert code == 2 and re.search(
+        r"refused: sample \S+, result, step [\d, ]+: \w+ changed the state of the episode", err
+    )
 
 
 def test_a_fork_cannot_be_forked(home, forked):

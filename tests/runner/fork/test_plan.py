@@ -13,7 +13,7 @@ from components.verifiers.reflect import Reflect
 from runner.fork.plan import plans_of
 from runner.fork.points import chosen, points_of, walk
 from runner.fork.request import Arm, Choices
-from tests.parts import Rows, Speaker, door
+from tests.parts import Count, Kit, Rows, Speaker, door
 from tests.runner.fork.cases import CHANCE, TRUE, Known, control, experiment, recorded, treated
 from tests.table import each_row
 
@@ -131,10 +131,34 @@ async def test_a_changed_agent_is_refused_from_where_it_takes_another_way():
 
 
 async def test_a_result_is_changed_only_where_the_step_before_called_the_tool():
-    one = await recorded(SAMPLES[0], scripted('call count {"n": 3}', "?", "answer 0"))
-    arm = treated(BASE, BASE, "result", Arm(result={"count": "none"}))
-    plans, _ = await plans_of([control(BASE), arm], [one], Choices(draws=1))
+    base = experiment(toolset=Kit(Count("pure")))
+    one = await recorded(SAMPLES[0], scripted('call count {"n": 3}', "?", "answer 0"), toolset=Kit(Count("pure")))
+    arm = treated(base, base, "result", Arm(result={"count": "none"}))
+    plans, _ = await plans_of([control(base), arm], [one], Choices(draws=1))
     assert [point.step for _, point, _ in plans[1].points] == [2]
+
+
+@dataclass(frozen=True)
+class Blind:
+    """Calls a tool and does not look."""
+
+    async def solve(self, episode):
+        messages = [Message("user", episode.problem.question)]
+        await episode.observe(await episode.act(messages))
+        return Answer((await episode.act(messages)).answer)
+
+
+@each_row("own, why", [
+    ({}, "step 2, 3: count changed the state of the episode, which would still hold its own result"),
+    ({"agent": Blind(), "toolset": Kit(Count("pure"))}, "step 2: the agent does not show the result that was changed"),
+])  # fmt: skip
+async def test_a_result_that_can_have_no_effect_is_refused_by_name(own, why):
+    calls = ('call count {"n": 3}', 'call count {"n": 4}', "answer 0")
+    replies = calls if not own else (calls[0], calls[2])
+    one, base = await recorded(SAMPLES[0], scripted(*replies), **own), experiment(**own)
+    arm = treated(base, base, "result", Arm(result={"count": "none"}))
+    plans, refused = await plans_of([control(base), arm], [one], Choices(draws=1))
+    assert plans[1].order == [] and len(refused) == 1 and f"refused: sample q0, result, {why}" in refused[0]
 
 
 @each_row("samples, at, words", [

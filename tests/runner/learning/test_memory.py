@@ -14,8 +14,8 @@ from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
 from runner.experiment.privacy import PrivacyRefused
 from runner.learning.checks import check_learning, check_memory
-from runner.learning.folders import digest_of
-from runner.learning.lesson import lesson_of
+from runner.learning.folders import digest_of, find_recorded
+from runner.learning.lesson import lesson_of, refuse_lost
 from runner.learning.memory import learn, remember
 from tests.parts import Rows, Speaker, door, parts
 
@@ -304,3 +304,34 @@ def test_unwritable_memory_folder_is_reported_before_the_run(tmp_path, place):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"run\.memory: .*file is a file"):
         check_memory(experiment(tmp_path / place))
+
+
+def memory_in(folder, text):
+    folder.mkdir(parents=True)
+    (folder / "provenance.json").write_text(json.dumps(text))
+    return digest_of(folder)
+
+
+def test_the_memory_of_a_run_is_found_from_the_run_and_never_another_one(tmp_path, monkeypatch):
+    run, here = tmp_path / "there/outputs/run", tmp_path / "here"
+    digest = memory_in(tmp_path / "there/own", "mine")
+    memory_in(here / "own", "another of the same name")
+    monkeypatch.chdir(here)
+    cfg = {"run": {"memory": "outputs/.memory"}, "memory": {"path": "own"}}
+    assert find_recorded(cfg, run, digest) == tmp_path / "there/own"
+    with pytest.raises(ConfigError, match="run: its memory own is lost, or another one"):
+        find_recorded(cfg, here / "run", digest)
+    found = tmp_path / "there/outputs/.memory" / digest
+    assert memory_in(found, "mine") == digest
+    cfg = {**cfg, "memory": {"path": None}}
+    assert find_recorded(cfg, run, digest) == found
+    assert find_recorded(cfg, run, "0123456789abcdef") is None, "not learnt, so it has no folder"
+    assert find_recorded({**cfg, "memory": None}, run, digest) is None
+
+
+def test_a_memory_that_is_lost_is_not_learnt_again_in_its_place(tmp_path):
+    with pytest.raises(ConfigError, match="run: the memory that it learnt is not in"):
+        refuse_lost(experiment(tmp_path), Path("run"))
+    for kept in (Source(path="own"), Source(needed=False)):
+        refuse_lost(experiment(tmp_path, source=kept), Path("run"))
+    refuse_lost(experiment(tmp_path, Rows()), Path("run"))  # it had nothing to learn from

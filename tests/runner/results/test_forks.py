@@ -2,14 +2,12 @@
 
 import json
 from dataclasses import replace
-from math import fsum
-from pathlib import Path
 
 import numpy as np
 import pytest
 from statsmodels.regression.linear_model import OLS
 
-from runner.results.pairs import adjust
+from benchmarks.coverage_forks import SIZES, STEPS, effect_of, false_alarms, held, simulated, truth
 from runner.results.runs import Run
 from runner.results.sections.forks import CONTROL, Forked, _changes, forks
 from runner.results.sheets import Markup, Sheet
@@ -107,8 +105,40 @@ def test_the_section_has_all_tables_and_its_texts_are_escaped(tmp_path):
     (tree,) = [part for part in section.parts if isinstance(part, Markup)]
     assert "&lt;b&gt;1&lt;/b&gt;" in tree.html and "<b>1</b>" not in tree.html and tree.html.count("<details") == 3
     assert [*section.sheets[-1].rows[0]] == ["a", 1, 1, "<b>1</b>", "1/2", "2/2"]
-    by_step = [row[-1] for row in section.sheets[2].rows]
-    assert len(by_step) == 2 and all(text != "-" for text in by_step), "Holm over the steps"
+    assert tree.html.count("<meter") == 12
+
+
+def test_steps_of_few_clusters_have_neither_interval_nor_p_and_are_left_out_of_holm(tmp_path):
+    rng, keys = (
+        np.random.default_rng(1),
+        [(f"s{n}", step, draw) for n in range(7) for step in (1, 2) for draw in (0, 1)],
+    )
+    keys = [key for key in keys if key[1] == 1 or key[0] < "s5"]  # five of seven at the second step
+    mine, theirs = ({key: float(rng.random() < p) for key in keys} for p in (0.9, 0.2))
+    one = forked(tmp_path, mine, theirs)
+    first, second = forks(list(one.arms.values())).sheets[2].rows
+    assert first[-2] == first[-1] != "-", "alone in Holm"
+    assert second[-2:] == ["-", "-"] and second[4].low is None and second[4].no_interval == "n too small"
+    lost = forks(list(one.arms.values())).sheets[1].rows
+    assert lost[0][-1].no_interval == lost[1][-1].no_interval == "n too small", "five have both steps"
+
+
+def test_the_control_of_an_arm_is_that_of_the_same_forks(tmp_path):
+    fewer = {key: value for key, value in MINE.items() if key[1] == 2} | {("a", 1, 0): None}
+    section = forks(list(forked(tmp_path, fewer, THEIRS).arms.values()))
+    control, new = section.sheets[0].rows
+    assert [row[3] for row in (control, new)] == [0, 1], "unscored"
+    assert control[5] is None and new[4].value - new[5].value == pytest.approx(new[6].value)
+    assert new[5].value == pytest.approx(sum(THEIRS[key] for key in fewer if key[1] == 2) / 6)
+
+
+def test_scores_without_bounds_have_no_meter(tmp_path):
+    section = forks(list(forked(tmp_path, MINE, THEIRS, kind="count").arms.values()))
+    assert not any("<meter" in part.html for part in section.parts if isinstance(part, Markup))
+    unscored = dict.fromkeys(MINE)
+    section = forks(list(forked(tmp_path / "nan", unscored, THEIRS).arms.values()))
+    (tree,) = [part for part in section.parts if isinstance(part, Markup)]
+    assert tree.html.count("<meter") == 6, "those of the control alone"
 
 
 def test_other_runs_have_no_such_section(tmp_path):
@@ -127,57 +157,18 @@ def test_forks_with_damaged_facts_have_no_tree(tmp_path):
     assert section.sheets[-1].rows == [] and len(section.sheets[2].rows) == 2
 
 
-def simulated(rng, samples, steps, draws, effect=1.0):
-    """Coupled forks of episodes that differ in their chances; the intervention turns 30 % of failures into successes at
-    the first step, 15 % at others (``effect`` 1)."""
-    mine, theirs = {}, {}
-    for sample in range(samples):
-        base = rng.beta(1.2, 1.2)
-        for step in range(1, steps + 1):
-            chance = base * (1 - 0.2 * (step - 1))
-            better = chance + effect * (0.3 if step == 1 else 0.15) * (1 - chance)
-            for draw in range(draws):
-                luck, other = rng.random(2)
-                shared = rng.random() < 0.5  # a reply that both have in common
-                theirs[f"s{sample}", step, draw] = float(luck < chance)
-                mine[f"s{sample}", step, draw] = float((luck if shared else other) < better)
-    return mine, theirs
-
-
-def truth(step):
-    return (0.3 if step == 1 else 0.15) * (1 - 0.5 * (1 - 0.2 * (step - 1)))
-
-
 @slow
-@pytest.mark.parametrize(("samples", "draws"), [(10, 4), (30, 2), (30, 8)])
+@pytest.mark.parametrize(("samples", "draws"), SIZES)
 def test_intervals_hold_the_true_effect_and_estimates_are_unbiased(samples, draws):
     """500 simulated forks of episodes with three steps: docs/guides/forks.md has the figures."""
-    rng, steps, n = np.random.default_rng(samples * draws), 3, 500
-    true = {None: fsum(map(truth, (1, 2, 3))) / 3, **{step: truth(step) for step in (1, 2, 3)}}
-    held, values = dict.fromkeys(true, 0), {step: [] for step in true}
-    for _ in range(n):
-        mine, theirs = simulated(rng, samples, steps, draws)
-        arms = {arm: run_of(Path("x"), arm, of, draws, steps)[0] for arm, of in ((CONTROL, theirs), ("new", mine))}
-        one = Forked(arms, "right", arms[CONTROL].scale("right"), "higher")
-        for step in true:
-            metric = one.effect("new", None if step is None else f"{step:02d}").metric
-            held[step] += metric.ci_low <= true[step] <= metric.ci_high
-            values[step].append(metric.value)
-    for step in true:
-        error = float(np.std(values[step])) / n**0.5
-        assert abs(float(np.mean(values[step])) - true[step]) < 4 * error
-        assert 0.92 <= held[step] / n <= 0.985 + (samples < 30) * 0.01, (step, held[step] / n)
+    rng, n = np.random.default_rng(1), 200
+    values = [effect_of(*simulated(rng, samples, STEPS, draws)).metric.value for _ in range(n)]
+    assert abs(float(np.mean(values)) - truth(None)) < 4 * float(np.std(values)) / n**0.5
+    for step, share in held(samples, draws, 500).items():
+        assert 92 <= share <= 98.5 + (samples < 30), (step, share)
 
 
 @slow
 def test_an_intervention_without_an_effect_is_rarely_significant():
     """Type I error of 300 simulated forks of 20 episodes: at most 5 % but for chance, for the whole and after Holm."""
-    rng, n, steps = np.random.default_rng(5), 300, 3
-    whole, any_step = 0, 0
-    for _ in range(n):
-        mine, theirs = simulated(rng, 20, steps, 3, effect=0.0)
-        arms = {arm: run_of(Path("x"), arm, of, 3, steps)[0] for arm, of in ((CONTROL, theirs), ("new", mine))}
-        one = Forked(arms, "right", arms[CONTROL].scale("right"), "higher")
-        whole += one.effect("new").p < 0.05
-        any_step += min(of.p_holm for of in adjust(one.effect("new", f"{step:02d}") for step in (1, 2, 3))) < 0.05
-    assert whole / n < 0.05 + 2.5 * 0.0126 and any_step / n < 0.05 + 2.5 * 0.0126, (whole / n, any_step / n)
+    assert max(false_alarms(300)) < 5 + 2.5 * 1.26

@@ -112,12 +112,34 @@ def test_the_mean_of_a_folded_normal_is_that_of_scipy(mean):
     assert found[1] == abs(mean)
 
 
-def test_intervals_need_ten_clusters_and_coverages_the_rule_of_three():
+def test_bins_and_ece_are_those_of_sklearn():
+    from sklearn.calibration import calibration_curve
+
+    certain = np.random.default_rng(9).random(400)
+    known = of(certain, np.random.default_rng(10).random(400) < certain)
+    shares, gap, error = known.gaps(np.ones((1, 400)))
+    score, stated = calibration_curve(1 - known.loss, known.certain, n_bins=10, strategy="quantile")
+    assert shares[0] == pytest.approx([0.1] * 10) and gap[0] == pytest.approx(score - stated)
+    assert calibration(shares, gap, error)[ECE][0] == pytest.approx(np.abs(score - stated).mean())
+
+
+def test_intervals_need_ten_clusters_and_coverages_ten_losses():
     few = of([0.9, 0.8] * 6, [1, 0] * 6, [0, 1, 2] * 4).measures()
     assert few[AURC].no_interval == "n too small" and few[AURC].low is None
     many = of(np.linspace(0, 1, 100), np.linspace(0, 1, 100) > 0.3).measures()
-    assert many["coverage at 1 % risk"].no_interval == "n too small" and many["coverage at 5 % risk"].low is not None
-    assert many[ECE].low is None and many[DEBIASED].low <= many[DEBIASED].value <= many[DEBIASED].high
+    assert many["coverage at 5 % risk"].no_interval == "n too small" and many["coverage at 10 % risk"].low is None
+    more = of(np.linspace(0, 1, 300), np.linspace(0, 1, 300) > 0.3).measures()
+    assert more["coverage at 1 % risk"].no_interval == "n too small" and more["coverage at 5 % risk"].low is not None
+    assert more[ECE].low is None and more[DEBIASED].low <= more[DEBIASED].value <= more[DEBIASED].high
+    assert [many[name].no_interval for name in (EXCESS, DEBIASED)] == ["n too small"] * 2 and many[AURC].low is not None
+
+
+def test_where_the_loss_does_not_vary_aurc_has_no_interval():
+    certain = np.linspace(0.1, 0.9, 40)
+    for score in (np.ones(40), np.zeros(40)):
+        found = of(certain, score).measures()[AURC]
+        assert found.no_interval == "does not vary" and found.low is None
+    assert of(certain, np.arange(40) > 3).measures()[AURC].low is not None
 
 
 def test_an_interval_begins_at_0_where_calibration_is_not_rejected():

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from sklearn.metrics import brier_score_loss
 
 from runner.results.runs import Run
 from runner.results.sections import confidence
@@ -39,11 +40,13 @@ def sheets_of(*runs):
 def test_answers_without_a_statement_are_counted_and_left_out(tmp_path):
     sheets, found = sheets_of(run_of(tmp_path / "a", SAYS))
     (row,) = sheets["Selection by confidence"]
-    assert (row["answers"], row["stated"]) == (28, pytest.approx(24 / 28))
+    assert (row["confidence"], row["answers"], row["stated"]) == ("-", 28, pytest.approx(24 / 28))
     assert row["risk of all"] == 0.5 and row["coverage at 10 % risk"] == 0.0
     (row,) = sheets["Calibration"]
     assert row["answers"] == 24 and row["mean confidence"] == pytest.approx((3 * 0.9 + 2 * 0.6 + 0.1) / 6)
     assert row["Brier"] == pytest.approx((2 * 0.01 + 0.81 + 0.16 + 0.36 + 0.01) / 6)
+    pairs = [(value, stated) for value, stated in SAYS if stated is not None]
+    assert row["Brier"] == pytest.approx(brier_score_loss(*zip(*pairs, strict=True)))
     assert [part.title for part in found.parts if isinstance(part, Plot)] == [
         "Risk and coverage",
         "Reliability diagram",
