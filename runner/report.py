@@ -163,9 +163,21 @@ def _track(options: Options) -> int:
 
 
 def _export(options: Options) -> None:
+    if options.to == "inspect":
+        from runner.logs.inspect_export import export_inspect
+
+        _written(*map(export_inspect, _runs(options)))
+        return
     from runner.job.stored import export
 
     export(_runs(options))
+
+
+def _import(options: Options) -> None:
+    from runner.logs.command import import_logs
+
+    how = {name: getattr(options, name) for name in ("cluster", "dataset", "privacy", "decides")}
+    _show_tables(run_folders(import_logs(Path(options.new), [*map(Path, options.logs)], **how)))
 
 
 def _bundle(options: Options) -> None:
@@ -262,7 +274,15 @@ COMMANDS: Mapping[str, Command] = {
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
     "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),
               "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
-    "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
+    "export": (_export, "episodes in the layout of their method's authors, export.jsonl, or of another tool", [
+        _FOLDERS, _argument("--to", choices=["inspect"], help="inspect: export.eval, which inspect view opens")]),
+    "import": (_import, "run folders from logs of inspect_ai, HELM and lm-evaluation-harness: docs/guides/logs.md", [
+        _argument("new", metavar="NEW", help="the new folder of the runs"),
+        _argument("logs", nargs="+", metavar="LOG", help="a log's file or folder"),
+        _argument("--cluster", metavar="FIELD", help="of the samples' metadata: samples that depend on each other"),
+        _argument("--dataset", metavar="NAME", help="in place of the task's name: runs of one dataset are paired"),
+        _argument("--privacy", default="unknown", help="class of the data, such as open; by default unknown"),
+        _argument("--decides", metavar="SCORE", help="the score that comes first")]),
     "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
         _argument("file", metavar="FILE.zip"), _FOLDERS,
         _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),

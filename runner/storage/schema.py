@@ -201,6 +201,7 @@ class Manifest(TypedDict, total=False):
     id: str
     status: str
     name: str
+    imported: dict[str, str]  # of a log: the tool that wrote it, and its file
     sweep: str | None
     number: int | None
     choices: dict[str, str]
@@ -224,7 +225,7 @@ class Manifest(TypedDict, total=False):
     memory: str | None
     sandbox: Mapping[str, Any] | None
     prices: dict[str, Mapping[str, Any]]
-    seed: int
+    seed: int | None
     epochs: int
     limit: int | None
     shard: str | None
