@@ -12,7 +12,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
-from components.core.usage import CallUsage, sum_of
+from components.core.usage import CallUsage, summed
 from runner.results.kinds import kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
@@ -144,9 +144,8 @@ def steps_of(messages: Sequence[Message], started: float) -> list[Step]:
 
 
 def _record(entry: Entry, packer: Packer) -> Record:
-    names = {name: score_name(name) for name in entry.scores}
     scores = [
-        Score(names[name], number(value), entry.explanations.get(name, "")) for name, value in entry.scores.items()
+        Score(score_name(name), number(value), entry.explanations.get(name, "")) for name, value in entry.scores.items()
     ]
     trajectory = Trajectory(
         steps_of(entry.messages, entry.started),
@@ -162,12 +161,13 @@ def _record(entry: Entry, packer: Packer) -> Record:
 def write(log: Log, folder: Path, n: int, dataset: str | None, privacy: str, decides: str | None) -> None:
     """Write the run folder of a log, the ``n``-th of those that are imported together. ``dataset``, ``decides``: in
     place of what the log says; ``privacy``: the class of its data. Raises ConfigError."""
-    writer, epochs, errors = RecordWriter(folder), 1, Counter[str]()
+    writer, epochs, errors, used = RecordWriter(folder), 1, Counter[str](), list[CallUsage]()
     try:
         for entry in checked(log.path, log.entries):
             writer.append(_record(entry, writer.packer))
             epochs = max(epochs, entry.epoch + 1)
             errors.update([] if entry.error is None else [entry.error[:200]])
+            used.append(entry.usage)
     finally:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
@@ -182,8 +182,9 @@ def write(log: Log, folder: Path, n: int, dataset: str | None, privacy: str, dec
         "model": {"name": log.model, **log.settings}, "dataset": {"name": name}, "tracking": {"uri": None}, "run": {},
     })  # fmt: skip
     facts: Manifest = {
-        "name": folder.parent.name, "imported": {"tool": log.tool, "file": log.path.name}, "sweep": None, "number": n,
-        "choices": {"agent": log.agent, "model": log.model, "dataset": name}, "varied": {}, "swept": [],
+        "name": folder.parent.name, "imported": {"tool": log.tool, "file": log.path.name},
+        "sweep": folder.parent.name, "number": n, "choices": {"agent": log.agent, "model": log.model, "dataset": name},
+        "varied": {}, "swept": [],
         "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported", "models": {"main": log.model},
         "dataset": {"name": name, "split": "imported", "fingerprint": "unknown", "privacy": privacy,
                     "samples": len(set(table["sample_id"].tolist()))},
@@ -191,26 +192,21 @@ def write(log: Log, folder: Path, n: int, dataset: str | None, privacy: str, dec
         "units": {}, "kinds": dict(kinds_of({}, table)), "decides": score_name(main) if main else None, "sandbox": None,
         "seed": None, "epochs": epochs, "limit": None, "shard": None, "notes": [],
     }  # fmt: skip
-    notes = manifest.begin(folder, facts, config) | _ending(log, table, errors)
+    notes = manifest.begin(folder, facts, config) | _ending(log, used, errors)
     notes["files"] = digests_of(folder)
     disk.replace(folder / CONFIG, config)
     manifest.write(folder, notes)
 
 
-def _ending(log: Log, table: Table, errors: Counter[str]) -> Manifest:
+def _ending(log: Log, used: Sequence[CallUsage], errors: Counter[str]) -> Manifest:
     """What the manifest says of the run's end: that of the log, with its sums."""
-    n, sent = len(table), int(sum(table["usage/calls"].tolist()))
-    known = (
-        [None if math.isnan(one) else one for one in table[f"usage/{name}"].tolist()]
-        for name in ("cost_usd", "input_tokens", "output_tokens")
-    )
-    usd, *tokens = (sum_of(of, 0.0) for of in known)
-    whole = [None if one is None else int(one) for one in tokens]
+    n, whole = len(used), summed({"act": one} for one in used)["act"]
     return {
         "git": {"commit": None, "dirty": None}, "versions": dict(log.versions), "start": log.start or manifest.now(),
         "end": log.end, "status": "complete" if log.complete else "partial", "stopped": None,
         "counts": {"finished": n, "wanted": max(n, log.wanted or 0), "errored": errors.total()},
         "errors": dict(errors.most_common(5)), "sessions": [],
-        "calls": {"sent": sent, "from_journal": 0, "beside": 0, "models": {}},
-        "spent": {"usd": usd, "input_tokens": whole[0], "output_tokens": whole[1]},
+        "calls": {"sent": whole["calls"], "from_journal": 0, "beside": 0, "models": {}},
+        "spent": {"usd": whole["cost_usd"], "input_tokens": whole["input_tokens"],
+                  "output_tokens": whole["output_tokens"]},
     }  # fmt: skip

@@ -76,10 +76,16 @@ def _ending(run: Run, summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         counts = {"scored_samples": one.get("n", 0), "unscored_samples": one.get("unscored", 0)}
         scores.append({"name": name, "scorer": name, "metrics": metrics} | counts)
     n, errored = len(summaries), sum("error" in one for one in summaries)
+    spent = run.manifest.get("spent") or {"input_tokens": None, "output_tokens": None}
+    usage = {run.model or "unknown": _usage(spent["input_tokens"], spent["output_tokens"])}
     return {
         "status": _STATUS.get(run.manifest["status"], "cancelled"),
         "results": {"total_samples": n, "completed_samples": n - errored, "scores": scores},
-        "stats": {"started_at": run.manifest["start"], "completed_at": run.manifest.get("end") or ""},
+        "stats": {
+            "started_at": run.manifest["start"],
+            "completed_at": run.manifest.get("end") or "",
+            "model_usage": usage,
+        },
     }
 
 

@@ -249,7 +249,7 @@ def test_the_score_that_decides_is_the_first_assessment(base):
     settings = config(base, "decides")
     for decides in ("done", "planning/levenshtein"):
         job = describe.job_of(make(base / "decides" / decides[:4], ["answered"], manifest={"decides": decides}))
-        ((spans, record),) = traces._traces(job, settings, traces.plan(job.folder, "all", 0).chosen)
+        ((spans, record),) = traces.episodes(job, settings, traces.plan(job.folder, "all", 0).chosen)
         info = traces._info("1", "run", spans, record, "digest", frozenset())
         first = max(info.assessments, key=lambda one: one.create_time_ms)
         assert first.name == decides.replace("/", " ")
