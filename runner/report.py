@@ -176,7 +176,7 @@ def _export(options: Options) -> None:
 def _import(options: Options) -> None:
     from runner.logs.command import import_logs
 
-    how = {name: getattr(options, name) for name in ("cluster", "dataset", "privacy", "decides")}
+    how = {name: vars(options)[name] for name in ("cluster", "dataset", "privacy", "decides")}
     _show_tables(run_folders(import_logs(Path(options.new), [*map(Path, options.logs)], **how)))
 
 

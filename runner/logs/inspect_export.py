@@ -96,12 +96,13 @@ class _Sample:
         self._model, self._attached, self._events = model, dict[str, str](), list[dict[str, Any]]()
         steps = trajectory.steps
         self._start = start = min((step.started for step in steps), default=0.0)
+        end = start + record["seconds"]
         tools = [{"name": one.name, "description": one.description, "parameters": {"type": "object", **one.parameters}}
                  for one in trajectory.offered]  # fmt: skip
         shown, branches = list[dict[str, Any]](), dict[str, list[Message]]()
         for step in steps:
             before = branches[step.branch] = [*branches.get(step.branch, ())[: step.kept], *step.asked]
-            self._step(step, before, tools)
+            self._step(step, before, tools if step is steps[0] else [])  # they are the same in every call
             if step.branch == "main" or not shown:
                 shown = [_message(one) for one in (*before, step.reply)]
         explained = record.get("explanations") or {}
@@ -111,16 +112,13 @@ class _Sample:
             if value is not None
         }
         for name, score in scores.items():
-            self._add("score", start + record["seconds"], scorer=name, score=score)
-        usage, end = (
-            _usage(record["usage"]["input_tokens"], record["usage"]["output_tokens"]),
-            start + record["seconds"],
-        )
+            self._add("score", end, scorer=name, score=score)
+        usage = _usage(record["usage"]["input_tokens"], record["usage"]["output_tokens"])
         facts = {"cluster": record["cluster"], "stop": record["stop"], "failure": record["failure"],
                  "refusal": record["refusal"], **record["strata"]}  # fmt: skip
         text = record["answer"] or ""
         reply = {"message": {"role": "assistant", "content": text}, "stop_reason": "stop"}
-        question = next((one["content"] for one in reversed(shown) if one["role"] == "user"), "")
+        question = next((one.text for one in reversed(steps[0].asked if steps else ()) if one.role == "user"), "")
         self.whole: dict[str, Any] = {
             "id": record["sample_id"], "epoch": record["epoch"] + 1, "input": question, "target": "", "messages": shown,
             "output": {"model": model, "choices": [reply], "completion": text}, "scores": scores,

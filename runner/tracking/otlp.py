@@ -11,6 +11,7 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -25,7 +26,6 @@ from runner.tracking.store import short
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
     from opentelemetry.proto.trace.v1.trace_pb2 import Span
-    from opentelemetry.sdk.trace import ReadableSpan
 
     from runner.storage.schema import Record
 
@@ -34,8 +34,7 @@ _BATCH, _TIMEOUT, _MAX_REPLY = 20, 20.0, 1 << 20  # episodes in a request; secon
 
 
 def send(job: Job, config: Mapping[str, Any], selected: traces.Plan) -> int:
-    """Send the chosen trajectories. Returns how many. Raises OSError where the collector is
-    down or refuses them."""
+    """Send the chosen trajectories. Returns how many. Raises OSError where the collector is down or refuses them."""
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     done, episodes = 0, traces.episodes(job, config, selected.chosen)
@@ -73,10 +72,10 @@ def _post(url: str, body: bytes) -> None:
                 problem = f"leads to {short(reply.url)}"  # where no body was sent to
     except urllib.error.HTTPError as error:
         problem = f"refuses the spans: {error.code} {error.reason}"
-    except DecodeError:
+    except (DecodeError, HTTPException):
         problem = "answers something else than OTLP"
     except OSError as error:
-        problem = f"does not answer: {short(getattr(error, 'reason', error))}"
+        problem = f"does not answer: {short(error.reason if isinstance(error, urllib.error.URLError) else error)}"
     if problem:
         raise OSError(f"the collector {short(url)} {problem}")
 
@@ -97,16 +96,15 @@ def _spans(spans: traces.Spans, record: Record, digest: str, choices: Mapping[st
             case "CHAIN" | "TASK":
                 del of["mlflow.spanType"]  # no operation that the conventions name
         if root:
-            asked, answered = ({"role": role, "content": text} for role, text in
-                               (("user", spans.question), ("assistant", spans.answer)))  # fmt: skip
-            of |= {"gen_ai.agent.name": choices.get("agent", "agent"),
-                   "gen_ai.conversation.id": f"{record['sample_id']}/{record['epoch']}",
-                   "mlflow.spanInputs": orjson.dumps({"messages": [asked]}).decode(),
-                   "mlflow.spanOutputs": orjson.dumps({"choices": [{"message": answered}]}).decode()}  # fmt: skip
+            asked = {"messages": [{"role": "user", "content": spans.question}]}
+            answered = {"choices": [{"message": {"role": "assistant", "content": spans.answer}}]}
+            of |= {"mlflow.spanInputs": orjson.dumps(asked).decode(),
+                   "mlflow.spanOutputs": orjson.dumps(answered).decode(),
+                   "gen_ai.agent.name": choices.get("agent", "agent"),
+                   "gen_ai.conversation.id": f"{record['sample_id']}/{record['epoch']}"}  # fmt: skip
         events = _events(record, one["end_time_unix_nano"]) if root else []
-        yield _encoded(
-            translate_span_to_genai(MlflowSpan.from_dict({**one, "attributes": of, "events": events})._span), trace_id
-        )
+        span = MlflowSpan.from_dict({**one, "attributes": of, "events": events})
+        yield _encoded(translate_span_to_genai(span._span), trace_id)
 
 
 def _events(record: Record, at: int) -> list[dict[str, Any]]:
@@ -121,23 +119,21 @@ def _events(record: Record, at: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _encoded(span: ReadableSpan, trace_id: int) -> Span:
-    """A span for the wire. Its id is one that no other trace has."""
+def _encoded(span: Any, trace_id: int) -> Span:
+    """A span of the SDK for the wire. Its id is one that no other trace has."""
     from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
     ids = [b"" if of is None else (of.span_id ^ trace_id % (1 << 64)).to_bytes(8) for of in (span.context, span.parent)]
     failed = not span.status.is_ok
     found = Span(
         trace_id=trace_id.to_bytes(16), span_id=ids[0], parent_span_id=ids[1], name=span.name,
-        kind=span.kind.value + 1,  # type: ignore[arg-type]  # the wire counts from 1
-        start_time_unix_nano=span.start_time or 0, end_time_unix_nano=span.end_time or 0,
-        attributes=_attributes(span.attributes or {}),
-        status=Status(code=Status.STATUS_CODE_ERROR, message=span.status.description or "") if failed else None,
+        kind=span.kind.value + 1,  # the wire counts from 1
+        start_time_unix_nano=span.start_time, end_time_unix_nano=span.end_time,
+        attributes=_attributes(span.attributes),
+        status=Status(code=Status.STATUS_CODE_ERROR, message=span.status.description) if failed else None,
     )  # fmt: skip
     for event in span.events:
-        found.events.add(
-            name=event.name, time_unix_nano=event.timestamp, attributes=_attributes(event.attributes or {})
-        )
+        found.events.add(name=event.name, time_unix_nano=event.timestamp, attributes=_attributes(event.attributes))
     return found
 
 
