@@ -40,6 +40,7 @@ def export_inspect(run: Run) -> Path:
         "config": {"epochs": notes["epochs"]}, "packages": notes["versions"],
         "metadata": {"choices": run.choices, "command": notes["command"]},
     }  # fmt: skip
+    begun = datetime.fromisoformat(notes["start"]).timestamp()
     start = {"version": 2, "eval": spec, "plan": {"steps": [{"solver": agent}]}}
     fresh, unpacker, summaries = run.folder / f"{FILE}.tmp", Unpacker(TextReader(run.folder)), list[dict[str, Any]]()
     with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -49,7 +50,7 @@ def export_inspect(run: Run) -> Path:
 
         put(START, start)
         for record in read(run.folder):
-            sample = _Sample(record, unpacker.trajectory(record), model).whole
+            sample = _Sample(record, unpacker.trajectory(record), model, begun).whole
             put(f"{SAMPLES}{sample['id']}_epoch_{sample['epoch']}.json", sample)
             error = {"error": sample["error"]["message"]} if "error" in sample else {}
             summaries.append({name: sample[name] for name in _SUMMARY if name in sample} | error | {"completed": True})
@@ -90,12 +91,12 @@ def _ending(run: Run, summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 class _Sample:
-    """A record as a sample: ``whole``."""
+    """A record as a sample: ``whole``. ``begun``: the time of one without steps, in seconds since the epoch."""
 
-    def __init__(self, record: Record, trajectory: Trajectory, model: str) -> None:
+    def __init__(self, record: Record, trajectory: Trajectory, model: str, begun: float) -> None:
         self._model, self._attached, self._events = model, dict[str, str](), list[dict[str, Any]]()
         steps = trajectory.steps
-        self._start = start = min((step.started for step in steps), default=0.0)
+        self._start = start = min((step.started for step in steps), default=begun)
         end = start + record["seconds"]
         tools = [{"name": one.name, "description": one.description, "parameters": {"type": "object", **one.parameters}}
                  for one in trajectory.offered]  # fmt: skip

@@ -1,11 +1,13 @@
 """Logs of other tools become run folders that tables and comparisons take."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from runner.compare import main as compare
+from runner.logs.documents import Archive
 from runner.logs.inspect_log import read_inspect
 from runner.report import main
 from runner.results.runs import Run, run_folders
@@ -52,13 +54,23 @@ def test_the_messages_of_a_log_are_the_steps_of_its_episode(tmp_path):
 
 
 def test_the_json_form_of_a_log_is_the_same(tmp_path):
-    from runner.logs.documents import Archive
-
     archive = Archive(EVAL)
     samples = [archive.read(name) for name in archive.infos if name.startswith("samples/")]
     path = tmp_path / "log.json"
     path.write_text(json.dumps(archive.read("header.json") | {"samples": samples}))
     assert [*map(repr, read_inspect(path, None).entries)] == [*map(repr, read_inspect(EVAL, None).entries)]
+
+
+def test_a_log_that_did_not_end_and_a_sample_that_met_a_limit_are_so_here(tmp_path):
+    head = {"eval": {"task": "t", "model": "m", "dataset": {"samples": 3}, "config": {"epochs": 2}}}
+    sample = {"id": "a", "epoch": 2, "messages": [], "scores": {"x": {"value": 2.5}}, "limit": {"type": "token"}}
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps(head))
+        archive.writestr("samples/a_epoch_2.json", json.dumps(sample))
+    folder, found = imported(tmp_path / "new", tmp_path / "log.eval")
+    assert found["a", 1]["stop"] == "limit" and found["a", 1]["scores"] == {"score/x": 2.5}
+    notes = manifest.read(folder)
+    assert (notes["status"], notes["counts"]["wanted"], notes["kinds"]) == ("partial", 6, {"score/x": "number"})
 
 
 def test_logs_of_one_dataset_are_paired_by_sample_and_cluster(tmp_path, capsys):
