@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from components.core.errors import ConfigError
+from components.core.types import Privacy
 from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.results.merge import merge
@@ -176,8 +177,8 @@ def _export(options: Options) -> None:
 def _import(options: Options) -> None:
     from runner.logs.command import import_logs
 
-    how = {name: vars(options)[name] for name in ("cluster", "dataset", "privacy", "decides")}
-    _show_tables(run_folders(import_logs(Path(options.new), [*map(Path, options.logs)], **how)))
+    logs, how = [*map(Path, options.logs)], (options.cluster, options.dataset, options.privacy)
+    _show_tables(run_folders(import_logs(Path(options.new), logs, *how)))
 
 
 def _bundle(options: Options) -> None:
@@ -277,12 +278,10 @@ COMMANDS: Mapping[str, Command] = {
     "export": (_export, "episodes in the layout of their method's authors, export.jsonl, or of another tool", [
         _FOLDERS, _argument("--to", choices=["inspect"], help="inspect: export.eval, which inspect view opens")]),
     "import": (_import, "run folders from logs of inspect_ai, HELM and lm-evaluation-harness: docs/guides/logs.md", [
-        _argument("new", metavar="NEW", help="the new folder of the runs"),
-        _argument("logs", nargs="+", metavar="LOG", help="a log's file or folder"),
+        _argument("new", metavar="NEW"), _argument("logs", nargs="+", metavar="LOG", help="a log's file or folder"),
         _argument("--cluster", metavar="FIELD", help="of the samples' metadata: samples that depend on each other"),
         _argument("--dataset", metavar="NAME", help="in place of the task's name: runs of one dataset are paired"),
-        _argument("--privacy", default="unknown", help="class of the data, such as open; by default unknown"),
-        _argument("--decides", metavar="SCORE", help="the score that comes first")]),
+        _argument("--privacy", default="unknown", choices=[*get_args(Privacy), "unknown"], help="class of the data")]),
     "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
         _argument("file", metavar="FILE.zip"), _FOLDERS,
         _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),

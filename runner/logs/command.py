@@ -15,9 +15,7 @@ from runner.logs.inspect_log import read_inspect
 Reader: TypeAlias = Callable[[Path, str | None], Log]
 
 
-def import_logs(
-    new: Path, logs: Sequence[Path], *, cluster: str | None, dataset: str | None, privacy: str, decides: str | None
-) -> Path:
+def import_logs(new: Path, logs: Sequence[Path], cluster: str | None, dataset: str | None, privacy: str) -> Path:
     """Make a folder with a run folder of each log, in one move. Raises ConfigError."""
     if new.exists():
         raise ConfigError(f"import {new}: the folder exists; name a new one")
@@ -31,7 +29,7 @@ def import_logs(
             except DAMAGED as error:
                 raise damage(path, error) from None
             label = re.sub(r"[^\w.-]+", "_", f"{n + 1:02}-{log.task}-{log.model}")[:80]
-            write(log, home / label, n, dataset, privacy, decides)
+            write(log, home / label, n, dataset or log.task, privacy)
         home.replace(new)
     return new
 

@@ -158,9 +158,9 @@ def _record(entry: Entry, packer: Packer) -> Record:
     return {**record, "usage": {**entry.usage, "purposes": {"act": entry.usage}}}
 
 
-def write(log: Log, folder: Path, n: int, dataset: str | None, privacy: str, decides: str | None) -> None:
-    """Write the run folder of a log, the ``n``-th of those that are imported together. ``dataset``, ``decides``: in
-    place of what the log says; ``privacy``: the class of its data. Raises ConfigError."""
+def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
+    """Write the run folder of a log, the ``n``-th of those that are imported together. ``dataset``: its name here,
+    ``privacy``: the class of its data. Raises ConfigError."""
     writer, epochs, errors, used = RecordWriter(folder), 1, Counter[str](), list[CallUsage]()
     try:
         for entry in checked(log.path, log.entries):
@@ -172,25 +172,20 @@ def write(log: Log, folder: Path, n: int, dataset: str | None, privacy: str, dec
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, main = dataset or log.task, decides or log.decides
-    if decides and score_name(decides) not in table.names("scores"):
-        raise ConfigError(
-            f"--decides {decides}: {log.path} has no such score; it has {', '.join(table.names('scores'))}"
-        )
+    name, choices = folder.parent.name, {"agent": log.agent, "model": log.model, "dataset": dataset}
     config = written({
-        "name": folder.parent.name, "imported": log.tool, "epochs": epochs, "agent": {"name": log.agent},
-        "model": {"name": log.model, **log.settings}, "dataset": {"name": name}, "tracking": {"uri": None}, "run": {},
+        "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": log.agent},
+        "model": {**log.settings, "name": log.model}, "dataset": {"name": dataset}, "run": {},
     })  # fmt: skip
     facts: Manifest = {
-        "name": folder.parent.name, "imported": {"tool": log.tool, "file": log.path.name},
-        "sweep": folder.parent.name, "number": n, "choices": {"agent": log.agent, "model": log.model, "dataset": name},
-        "varied": {}, "swept": [],
-        "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported", "models": {"main": log.model},
-        "dataset": {"name": name, "split": "imported", "fingerprint": "unknown", "privacy": privacy,
+        "name": name, "imported": {"tool": log.tool, "file": log.path.name}, "sweep": name, "number": n,
+        "choices": choices, "varied": {}, "swept": [], "models": {"main": log.model},
+        "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported",
+        "dataset": {"name": dataset, "split": "imported", "fingerprint": "unknown", "privacy": privacy,
                     "samples": len(set(table["sample_id"].tolist()))},
         "prompts": {}, "scorers": {}, "levels": {}, "by": {}, "lower": [*map(score_name, log.lower)], "neither": [],
-        "units": {}, "kinds": dict(kinds_of({}, table)), "decides": score_name(main) if main else None, "sandbox": None,
-        "seed": None, "epochs": epochs, "limit": None, "shard": None, "notes": [],
+        "units": {}, "kinds": dict(kinds_of({}, table)), "decides": log.decides and score_name(log.decides),
+        "sandbox": None, "seed": None, "epochs": epochs, "limit": None, "shard": None, "notes": [],
     }  # fmt: skip
     notes = manifest.begin(folder, facts, config) | _ending(log, used, errors)
     notes["files"] = digests_of(folder)
