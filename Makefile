@@ -83,6 +83,12 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	$(BIN)/uv pip install --quiet --python .venv-mlflow/bin/python --constraint requirements.lock 'mlflow[auth]' psycopg2-binary
 	@touch $@
 
+.venv-launchers/.installed: .venv/.installed  ## launchers and searches of sweeps, for slow tests
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-launchers
+	$(BIN)/uv pip install --quiet --python .venv-launchers/bin/python --constraint requirements.lock \
+	  --editable '.[test,joblib,submitit,ray,optuna]'
+	@touch $@
+
 .venv/.docs: .venv/.installed
 	$(INSTALL) '.[docs]'
 	@touch $@
@@ -92,4 +98,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info
+	rm -rf .venv .venv-launchers .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info

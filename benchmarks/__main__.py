@@ -7,7 +7,17 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import coverage, coverage_confidence, fused, http_rows, local_rows, peers, report, sandbox
+from benchmarks import (
+    coverage,
+    coverage_claims,
+    coverage_confidence,
+    fused,
+    http_rows,
+    local_rows,
+    peers,
+    report,
+    sandbox,
+)
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -29,6 +39,7 @@ ROWS: Mapping[str, Row] = {
     "coverage": coverage.row,
     "coverage_few": coverage.few,
     "coverage_confidence": coverage_confidence.row,
+    "coverage_claims": coverage_claims.row,
 }
 
 
@@ -42,6 +53,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         description="What the runner costs, next to bare loops.",
         epilog="\n".join(f"{name:12} {_first_line(row)}" for name, row in ROWS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure; all when none is named")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full size, for a quick look")

@@ -120,7 +120,7 @@ def measure(folder: Path, entries: int, segments: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("entries", nargs="?", type=int, default=1_000_000)
     parser.add_argument("segments", nargs="?", type=int, default=500)
     parser.add_argument("--probe", type=Path, help=argparse.SUPPRESS)

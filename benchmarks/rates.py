@@ -121,7 +121,9 @@ def write(points: Points, load: float, page: Path = PAGE, plot: Path = PLOT) -> 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.rates", description="Calls per second, and shards.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.rates", description="Calls per second, and shards.", allow_abbrev=False
+    )
     parser.add_argument("--repeat", type=int, default=3, help="how often, for medians (default 3)")
     parser.add_argument("--seconds", type=float, default=_SECONDS, help=f"of a run (default {_SECONDS})")
     parser.add_argument("--write", action="store_true", help="put plot and table into the documentation")

@@ -26,7 +26,7 @@ from runner.serve import model_of
 from runner.storage.journal import Journal
 
 _CALLS_PER_SAMPLE = 6
-_LEVEL = 1.1  # memory at the end of the run, as a multiple of what it was after the first minute
+_LEVEL = 1.1  # memory in the last quarter of the calls, as a multiple of that in the first
 _WARM_UP_SECONDS = 20
 Digests = tuple[str, ...]  # of the messages of a request
 
@@ -45,16 +45,23 @@ class Watching(Server):
 
 @dataclass
 class Memory:
-    """Resident MB of the runs, in the order of time."""
+    """Resident MB of the runs: ``sizes`` in the order of time while calls arrive, ``after`` them the most, which grows
+    with the records that metrics are computed of."""
 
     sizes: list[float] = field(default_factory=list)
+    after: float = 0.0
 
-    async def watch(self, process: asyncio.subprocess.Process) -> None:
-        """Look every few seconds, once a process is warm."""
+    async def watch(self, process: asyncio.subprocess.Process, seen: Counter[str]) -> None:
+        """Look every few seconds, once a process is warm. ``seen``: the server's counts."""
         await asyncio.sleep(_WARM_UP_SECONDS)
+        calls = 0
         while process.returncode is None:
             status = Path(f"/proc/{process.pid}/statm")
-            self.sizes.append(int(status.read_text().split()[1]) * 4096 / 2**20)
+            size, before, calls = int(status.read_text().split()[1]) * 4096 / 2**20, calls, seen["requests"]
+            if calls == before:
+                self.after = max(self.after, size)
+            else:
+                self.sizes.append(size)
             await asyncio.sleep(2)
 
 
@@ -86,7 +93,7 @@ async def soak(home: Path, samples: int, connections: int, share: float, kill_se
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "runner", *words, place, stdout=log, stderr=log
             )
-        watching = asyncio.create_task(memory.watch(process))
+        watching = asyncio.create_task(memory.watch(process, server.seen))
         try:
             code = await asyncio.wait_for(process.wait(), kill_seconds)
         except TimeoutError:
@@ -106,11 +113,13 @@ def judge(server: Watching, run: Path, samples: int, memory: Memory, kills: int)
     """Print what was seen. Returns a line for each promise that does not hold."""
     with (run / "records.jsonl").open("rb") as file:
         ids = Counter(orjson.loads(line)["sample_id"] for line in file)
-    early, late = memory.sizes[: len(memory.sizes) // 4], memory.sizes[-3:]
-    growth = max(late) / max(early) if early else 1.0
+    quarter = len(memory.sizes) // 4
+    early, late = (max(sizes, default=0) for sizes in (memory.sizes[:quarter], memory.sizes[-quarter:]))
+    growth = late / early if early else 1.0
     kinds = ("requests", "answered", "status_429", "status_500", "resets", "stalls", "malformed")
     print(", ".join(f"{kind} {server.seen[kind]:,}" for kind in kinds) + f", kills {kills}")
-    print(f"records {len(ids):,} of {samples:,}; memory {max(early, default=0):.0f} to {max(late, default=0):.0f} MB")
+    grown = f"memory {early:.0f} to {late:.0f} MB, {memory.after:.0f} for the metrics"
+    print(f"records {len(ids):,} of {samples:,}; {grown}")
     found = [f"{server.paid_again} finished calls were paid again"] if server.paid_again else []
     found += [f"{samples - len(ids)} records are lost"] if len(ids) != samples else []
     found += [f"{ids.total() - len(ids)} records are duplicated"] if ids.total() != len(ids) else []
@@ -119,7 +128,7 @@ def judge(server: Watching, run: Path, samples: int, memory: Memory, kills: int)
 
 def main() -> int:
     """The command. Exit code 1 when a promise does not hold."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__, allow_abbrev=False)
     parser.add_argument("--calls", type=int, default=200_000, help="about so many calls")
     parser.add_argument("--connections", type=int, default=300)
     parser.add_argument("--faults", type=float, default=0.1, help="share of requests that are answered badly")

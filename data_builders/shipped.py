@@ -61,6 +61,6 @@ def keep(home: Path, files: Mapping[str, bytes], check: bool, folders: Sequence[
 
 def arguments_of(what: str) -> argparse.ArgumentParser:
     """Make a parser of the one option that all builders have."""
-    parser = argparse.ArgumentParser(description=f"Build or check {what}.")
+    parser = argparse.ArgumentParser(description=f"Build or check {what}.", allow_abbrev=False)
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
     return parser

@@ -21,6 +21,7 @@ from runner.results.sections.comparisons import FILE, READ, all_effects, compari
 from runner.results.terminal import show_section, show_text
 from runner.results.versus import compare_rows
 from runner.storage.records import FILE as RECORDS
+from runner.study.log import note_look
 from runner.terminal.command import Parser, exit_code_of
 
 _MLFLOW = "mlflow:"
@@ -50,7 +51,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def _compare(options: argparse.Namespace, scratch: Path) -> None:
     """Read, compare, write and print. Raises ConfigError."""
     out = None if options.out is None else _free(options.out)
-    runs, notes = _once(list(map_folders(Run.read, _folders(options, scratch))))
+    folders = _folders(options, scratch)
+    note_look(folders)
+    runs, notes = _once(list(map_folders(Run.read, folders)))
     grid = grid_of(runs)
     if (baselines := names_in(options.baselines)) is None:
         baselines = [] if options.all_pairs else present_among(grid, runs[0].compare.get("baselines") or ())
@@ -87,8 +90,9 @@ def _folders(options: argparse.Namespace, scratch: Path) -> list[Path]:
     for name in options.runs:
         named = [Path(name)]
         if name.startswith(_MLFLOW):
+            from runner.tracking.folders import folders_of
             from runner.tracking.send import send_unsent
-            from runner.tracking.store import DATABASE, folders_of, place_of
+            from runner.tracking.store import DATABASE, place_of
 
             uri = options.uri or DATABASE
             send_unsent(place_of(uri))

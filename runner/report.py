@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy
 from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.results.merge import merge
@@ -30,10 +29,13 @@ from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
 from runner.results.terminal import show_section
 from runner.storage import manifest
-from runner.storage.integrity import changed_files, verify
+from runner.storage.integrity import changed_files, verify, write_metrics
+from runner.storage.resume import quoted
+from runner.study.log import note_look
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
+_BLIND = ("verify", "bundle", "annotate")  # commands that show no results
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
@@ -46,23 +48,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int | None:
+    if words and words[0].startswith("-") and words[0] not in ("-h", "--help"):
+        raise ConfigError(f"{words[0]}: the command comes first: {_PROGRAM} COMMAND FOLDER ...; {_PROGRAM} --help")
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
         raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}")
-    parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (run, about, arguments) in COMMANDS.items():
-        command = parsers.add_parser(name, help=about, description=about)
-        command.set_defaults(run=run)
-        for argument, settings in arguments:
-            command.add_argument(argument, **settings)
-    options = parser.parse_args(words)
-    code: int | None = options.run(options)
-    return code
+    if not words or words[0] not in COMMANDS:
+        parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+        for name, (_, about, _) in COMMANDS.items():
+            listed.add_parser(name, help=about)
+        parser.parse_args(words)  # which ends
+    run, about, arguments = COMMANDS[words[0]]
+    parser = Parser(prog=f"{_PROGRAM} {words[0]}", description=about)
+    for argument, settings in arguments:
+        parser.add_argument(argument, **settings)
+    return run(parser.parse_args(words[1:], Options(command=words[0])))
 
 
 def _folders(options: Options) -> list[Path]:
-    return [folder for name in options.folders for folder in run_folders(Path(name))]
+    folders = [folder for name in options.folders for folder in run_folders(Path(name))]
+    if options.command not in _BLIND:
+        note_look(folders)
+    return folders
 
 
 def _stored(options: Options) -> list[Run]:
@@ -174,13 +182,6 @@ def _export(options: Options) -> None:
     export(_runs(options))
 
 
-def _import(options: Options) -> None:
-    from runner.logs.command import import_logs
-
-    logs, how = [*map(Path, options.logs)], (options.cluster, options.dataset, options.privacy)
-    _show_tables(run_folders(import_logs(Path(options.new), logs, *how)))
-
-
 def _bundle(options: Options) -> None:
     from runner.bundle import pack
 
@@ -205,6 +206,8 @@ def _show(found: Refreshed, whole: bool = False) -> None:
     run, summary, graded = found
     present(f"{run.manifest['name']}: {status_line(run.manifest)}", run.manifest, summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
+    if not whole:
+        print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
 
 
 def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
@@ -219,7 +222,7 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
         print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)
     summary = summarise(run.table, run.levels, run.by, run.kinds)
-    (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
+    write_metrics(folder, as_json(summary))
     graded = judge_lines(folder, summary["metrics"])
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
@@ -256,7 +259,7 @@ COMMANDS: Mapping[str, Command] = {
     **{name: (partial(_section, name), about, [_FOLDERS]) for name, about in _SECTIONS.items()},
     "methods": (lambda options: show_methods(_runs(options), names_in(options.baselines)),
                 "scores by dataset, cost of a question, paired differences to the best baseline", [
-        _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),
+        _FOLDERS, _argument("--baselines", metavar="A,B", help="compare with these agents or other choices")]),
     "paper": (lambda options: show_section(paper_section(load(CONF / "papers", options.name), _runs(options))),
               "the runs next to the published values of one publication", [
         _argument("name", metavar="NAME", help="a name in conf/papers, or a YAML"), _FOLDERS]),
@@ -270,18 +273,13 @@ COMMANDS: Mapping[str, Command] = {
         _argument("sample", metavar="SAMPLE", help="its id, or an end that no other has"), _FOLDERS,
         _argument("--epoch", type=int, metavar="N", help="by default the first"),
         _argument("--prompts", action="store_true", help="also what the model was asked")]),
-    "verify": (_verify, "compare records, texts and config with the digests in the manifest", [_FOLDERS]),
+    "verify": (_verify, "compare records, metrics, texts and config with the digests in the manifest", [_FOLDERS]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
     "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),
               "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
     "export": (_export, "episodes in the layout of their method's authors, export.jsonl, or of another tool", [
         _FOLDERS, _argument("--to", choices=["inspect"], help="inspect: export.eval, which inspect view opens")]),
-    "import": (_import, "run folders from logs of inspect_ai, HELM and lm-evaluation-harness: docs/guides/logs.md", [
-        _argument("new", metavar="NEW"), _argument("logs", nargs="+", metavar="LOG", help="a log's file or folder"),
-        _argument("--cluster", metavar="FIELD", help="of the samples' metadata: samples that depend on each other"),
-        _argument("--dataset", metavar="NAME", help="in place of the task's name: runs of one dataset are paired"),
-        _argument("--privacy", default="unknown", choices=[*get_args(Privacy), "unknown"], help="class of the data")]),
     "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
         _argument("file", metavar="FILE.zip"), _FOLDERS,
         _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),

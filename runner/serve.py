@@ -31,7 +31,6 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
         prog="python -m runner.serve",
         description="The simulated model as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        allow_abbrev=False,
     )
     choice = "choices as in a run: dataset=NAME dataset.path=DIR model=simulated/weak model.competence=0.5"
     parser.add_argument("choices", nargs="*", metavar="KEY=VALUE", help=choice)

@@ -48,8 +48,8 @@ class ModelError(Exception):
     """For the record: no reply after bounded retries; unscored, run again on resume.
 
     ``kind`` is a short stable name: timeout, rate_limit, server, connection, auth, bad_request, content_filter,
-    context_window, unreadable, quota, too_large, replay_miss ... An agent's request of kind ``OVERFLOW`` is the
-    failure of its episode instead (``components.core.types.CONTEXT_LENGTH``), which is scored and not run again.
+    context_window, unreadable, quota, redirect, too_large, replay_miss ... An agent's request of kind ``OVERFLOW`` is
+    the failure of its episode instead (``components.core.types.CONTEXT_LENGTH``), which is scored and not run again.
     """
 
     def __init__(self, text: str, kind: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 import orjson
 
 from components.core.cached import cached_property
+from components.core.compact import compact_json
 
 Role = Literal["system", "user", "assistant", "tool"]
 Purpose = Literal[
@@ -114,7 +115,7 @@ def _encode(message: Message) -> bytes:
         ]
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
-    return orjson.dumps(body)
+    return compact_json(body)
 
 
 def _digest(wire: bytes) -> bytes:
@@ -149,7 +150,7 @@ class ToolSpec:
     def wire(self) -> bytes:
         """The tool as an entry of the chat-completions ``tools`` field."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        return orjson.dumps({"type": "function", "function": function})
+        return compact_json({"type": "function", "function": function})
 
     @cached_property
     def digest(self) -> bytes:
@@ -190,7 +191,7 @@ class Sampling:
             body["stop"] = list(self.stop)
         if self.logprobs:
             body["logprobs"] = True
-        return orjson.dumps(body | dict(self.extra), option=orjson.OPT_SORT_KEYS)
+        return compact_json(body | dict(self.extra), orjson.OPT_SORT_KEYS)
 
 
 class ToolSpecs(tuple[ToolSpec, ...]):

@@ -27,22 +27,31 @@ _KEYS = re.compile(
             (?=[a-z_.-]*+[A-Z\d*])(?:[\w.-]*+\*[\w.*-]{0,200}+|[\w.-]{16,}+)
         | AIza[\w-]{10,}+ | (?:AKIA|ASIA)[A-Z0-9]{8,}+ | eyJ[\w-]{8,}+(?:\.[\w-]++)++ )
       (?![\w.-]*+[/\\])
-    | (?<=://)[^/\s@]+@
+    | (?<=://)[^/\s@]+@(?:[^/\s@"']*@)*
+    | (?i:authorization["']?\s*[:=,]\s*b?["']?(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+[^\s"',;&]+)
     | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
-      ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
-    | (?<=[?&]key=)[^\s&"']+
+      ["']?\s*[:=]\s*["']?(?!\$\{)[^\s"',;&]{6,}
+    | (?:(?<=[?&]key=)|(?<=[?&]sig=)|(?<=[?&]auth=))[^\s&"']+
     """
+)
+# What no terminal shows: sequences of colours, control characters, Unicode's Default_Ignorable_Code_Point.
+_UNSEEN = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
 _WORDS = re.compile(r"\w+")
 _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace the given secrets, the values of the environment's secret variables, and what is written as a key."""
+    """Replace the given secrets, the values of the environment's secret variables, and what is written as a key; where
+    one was found, characters that nobody sees are removed, which may have split it."""
+    seen = plain = _UNSEEN.sub("", text)
     for secret in (*secrets, *_known_secrets()):
         if secret:
-            text = text.replace(secret, HIDDEN)
-    return _KEYS.sub(HIDDEN, text)
+            plain = plain.replace(secret, HIDDEN)
+    plain = _KEYS.sub(HIDDEN, plain)
+    return text if plain == seen else plain
 
 
 def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:

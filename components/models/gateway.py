@@ -35,6 +35,7 @@ _HINTS = {
     "context_window": "shorten what is sent, or lower model.max_tokens",
     "quota": "the account's quota is used up",
     "rate_limit": "lower model.max_connections, or set model.requests_per_minute or model.tokens_per_minute",
+    "redirect": "set model.api_base to the address that it points to, if that is your server",
     "timeout": "raise model.timeout_seconds, or lower model.max_connections",
     "too_large": "raise model.max_reply_mb, or see what answers at model.api_base",
 }

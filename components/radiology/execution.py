@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from components.core.compact import compact_json
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Sample, Trajectory
@@ -181,7 +182,7 @@ def execute(chain: str, condition: str, suitable: Suitable, switches: Switches) 
         if (tool := suitable.best(*step)) is None:
             break
         tools.append(tool)
-    cards = tuple([orjson.dumps(tool.facts) for tool in tools])
+    cards = tuple([compact_json(tool.facts) for tool in tools])
     calls = _calls(chain, known_mode(switches, condition), cards, switches)
     clean = sum([call.ok for call in calls])
     faulty = clean < len(steps)

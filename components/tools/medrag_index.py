@@ -10,7 +10,9 @@ from components.tools.passages import LocalCorpora
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Index every .jsonl file of a folder; the exit code."""
-    parser = argparse.ArgumentParser(prog="medrag_index", description="Index passages (id, title, content) for Medrag.")
+    parser = argparse.ArgumentParser(
+        prog="medrag_index", description="Index passages (id, title, content) for Medrag.", allow_abbrev=False
+    )
     parser.add_argument("folder", help="a folder of .jsonl files, or one file")
     parser.add_argument("cache", help="the folder for the indexes; name it as backend.cache of Medrag")
     options = parser.parse_args(arguments)

@@ -68,7 +68,7 @@ class _Contents:
             digest, files = inputs.memory.name, [path for path in inputs.memory.rglob("*") if path.is_file()]
             self.members |= {f"memory/{digest}/{path.relative_to(inputs.memory).as_posix()}": path for path in files}
             config["memory"] = {**config["memory"], "path": f"{settings.BUNDLE}memory/{digest}"}
-        config |= {"run": {**cfg["run"], **_RUN}, "tracking": _TRACKING}
+        config |= {"run": {**cfg["run"], **_RUN}, "tracking": _TRACKING, "protocol": None}
         self.members[f"runs/{label}/{CONFIG}"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode()
         self.required |= {
             k: text for k, text in settings.texts(config) if text.startswith((settings.BELOW, settings.NAMED))

@@ -29,6 +29,7 @@ from runner.storage import manifest
 from runner.storage.records import read
 from runner.storage.resume import CONFIG, metrics_of, unused
 from runner.storage.schema import Record
+from runner.terminal.command import print_note
 
 SAME, DIFFERS = 0, 1
 UNPACKED = ".bundle"
@@ -128,9 +129,9 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
         from runner.job.plan import Cell
         from runner.job.summary import summarise
 
-        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg) for run in runs])
+        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg, code=SAME) for run in runs])
     for text in differences:
-        print(f"not the same: {text}", file=sys.stderr, flush=True)  # noqa: T201
+        print_note(f"not the same: {text}")
     if differences:
         return DIFFERS
     n = sum(len(list(read(run.folder))) for run in runs)

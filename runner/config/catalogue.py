@@ -14,7 +14,9 @@ from runner.config.errors import nearest
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 _WIDTH = 120  # of a printed line
-_NOT_GROUPS = ("forks", "harm", "hydra", "papers", "rubrics", "settings")  # Hydra's own, data, and bases of choices
+_NOT_GROUPS = (  # Hydra's own, data, and bases of choices
+    "checklists", "forks", "harm", "hydra", "papers", "rubrics", "settings", "studies",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class Run:
     pilot: Positive = 4
     max_error_rate: Annotated[float, Interval(ge=0, le=1)] = 0.0
     allow_targets: Sequence[str] = ()
+    deviation: str | None = None
 
     def __post_init__(self) -> None:
         if self.shard is not None:
@@ -160,6 +161,7 @@ class Settings:
     memory: Node | None = None
     compare: Compare = Compare()
     stage: Literal["memory"] | Node | None = None
+    protocol: str | None = None
 
     def __post_init__(self) -> None:
         if self.stage is not None and self.run.preflight:

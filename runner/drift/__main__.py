@@ -21,6 +21,7 @@ from runner.results.render.formats import markdown, page
 from runner.results.runs import Run, run_folders
 from runner.results.terminal import show_section
 from runner.storage import disk, manifest
+from runner.study.log import note_look
 from runner.terminal.command import Parser, exit_code_of
 
 STABLE, DRIFT, UNFINISHED = 0, 1, 4
@@ -61,6 +62,7 @@ def _run(options: argparse.Namespace, codes: list[int]) -> None:
         hint = f"; runner.drift check {out} continues it" if (out / FILE).exists() else ""
         raise ConfigError(f"--out {out} exists and is not empty: name a new folder{hint}")
     folders = [folder for name in options.runs for folder in run_folders(Path(name))]
+    note_look(folders)
     canary = begin([Run.read(one) for one in folders], out, options.samples, options.repeats, options.alpha)
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201

@@ -136,7 +136,7 @@ def begin(runs: Sequence[Run], folder: Path, samples: int, repeats: int, alpha: 
     if memory and kept:  # what was learnt then, not what another seed would learn
         memory = {**memory, "path": str((Path(cfg["run"]["memory"]) / kept).absolute())}
     cfg = {**cfg, "name": f"{cfg['name']}-drift"[:100], "limit": None, "epochs": 1, "memory": memory, "compare": {},
-           "run": {**cfg["run"], **_RUN}}  # fmt: skip
+           "protocol": None, "run": {**cfg["run"], **_RUN}}  # fmt: skip
     chosen = choose([record for run in runs for record in run.records], first.headline, samples, first.cfg["seed"])
     return Canary(folder, str(first.folder), cfg, dict(first.choices), chosen, first.headline, repeats, alpha)
 

@@ -29,6 +29,7 @@ from runner.results.sections.forks import forks
 from runner.results.terminal import show_section
 from runner.storage.integrity import verify
 from runner.storage.resume import unused
+from runner.study.log import note_look
 from runner.terminal.command import print_note
 
 _NAMED = 5  # refusals that are printed
@@ -77,6 +78,7 @@ def _source(folder: Path) -> Run:
         raise unreachable(error) from None
     except (KeyError, TypeError, AttributeError):
         raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its list of files is none") from None
+    note_look([folder])
     source = Run.at(folder)
     if not isinstance(source.choices, Mapping):
         raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its choices are no mapping")
@@ -89,7 +91,7 @@ def _experiment(request: Request, source: Run, arm: Arm, name: str) -> Experimen
     """Built and checked: the run's config with the words of an arm. Raises ConfigError."""
     own = {"resume": None, "replay": False, "preflight": False, "shards": None}
     cfg = renew(source.cfg)
-    cfg = {**cfg, "run": {**cfg["run"], **own}}
+    cfg = {**cfg, "run": {**cfg["run"], **own}, "protocol": None}
     cfg, choices = changed(cfg, source.choices, [*request.common, *arm.set])
     if request.tracking is not None:
         cfg["tracking"] = request.tracking

@@ -28,6 +28,7 @@ from runner.job.shared_resources import SharedResources, lane_of
 from runner.learning.memory import with_memory
 from runner.results.terminal import show
 from runner.storage.records import read
+from runner.terminal.command import print_lines
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 _TIGHT = 0.8  # share of the window beyond which a conversation is said to be close to it
@@ -91,8 +92,7 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
         seconds = wall_time(of)
         body.append((*cells, _UNKNOWN if math.isnan(seconds) else clock(math.ceil(seconds))))
     show(head, body, f"preflight: from {k} pilot samples of each job, 95 % interval below")
-    for line in warnings_of(pilots):
-        print(line)  # noqa: T201
+    print_lines(*warnings_of(pilots))
 
 
 def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:

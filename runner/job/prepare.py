@@ -10,9 +10,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from hydra import compose, initialize_config_dir
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
@@ -22,7 +24,7 @@ from components.core.protocols import Dataset
 from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
-from runner.config.catalogue import Catalogue
+from runner.config.catalogue import CONF, Catalogue
 from runner.config.composed import Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain, note_errors, unreachable
 from runner.config.explain import explain
@@ -30,9 +32,10 @@ from runner.config.schema import Settings
 from runner.episode.budget import Budget
 from runner.episode.shared import Parts
 from runner.experiment import parts
-from runner.experiment.experiment import Experiment, Launch, select
+from runner.experiment.experiment import Experiment, Launch, facts_of, select, study
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
+from runner.study.frozen import conform, with_own_journal
 from runner.terminal.command import interrupts
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
@@ -84,16 +87,33 @@ def note_refusal(error: parts.PrivacyRefused, folder: Path) -> None:
 def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     """Build from a composed config. Raises ConfigErrors with file and line, PrivacyRefused."""
     try:
-        cfg = configs.resolve(config)
+        cfg = with_own_journal(configs.resolve(config))
         places = Origins(loader, config)
         hidden = "a file of the project has the same name and would be read instead: rename it"
         findings = [Finding("", hidden, f"{path}:1") for path in places.catalogue.hidden]
         findings += configs.profile_changes(cfg, config, places)
         if findings := findings + configs.invalid_references(cfg, places):
             raise ConfigErrors(findings)
-        return check(cfg, launch_of(config, cfg), configs.changed_groups(config, places))
+        experiment = check(cfg, launch_of(config, cfg), configs.changed_groups(config, places))
+        if cfg["protocol"]:
+            study(experiment)  # what a model knows is part of what it is
+            conform(cfg, facts_of(experiment))
+        return experiment
     except ConfigErrors as error:
         raise configs.with_places(error.findings, config, loader) from None
+
+
+def prepare_words(words: Sequence[str]) -> Experiment:
+    """Build what a command line of these words would run; it has studied its samples. Raises ConfigError."""
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            config = compose("config", list(words), return_hydra_config=True)
+            HydraConfig.instance().set_config(config)
+            experiment = prepare(config, GlobalHydra.instance().config_loader())
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigErrors([explain(error, list(words), Catalogue())]) from None
+    study(experiment)
+    return experiment
 
 
 @dataclass(frozen=True)
@@ -112,7 +132,7 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
     if prepared is None:
         if not str(hydra.hydra.mode).endswith("MULTIRUN"):
             raise RuntimeError("the checks before the run did not come to their end; see the warning above")
-        cfg = configs.resolve(config)
+        cfg = with_own_journal(configs.resolve(config))
         prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
         refuse_changes(folder, cfg)
     return Job(prepared, folder)

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,11 +27,13 @@ from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
-from runner.storage.integrity import digests_of
+from runner.storage.integrity import METRICS, digests_of
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
-from runner.terminal.command import reader_left
+from runner.study.frozen import under_protocol
+from runner.study.log import note_begin
+from runner.terminal.command import print_lines, print_note, reader_left
 from runner.tracking import Heartbeat, track_made
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ class _Job:
     writer: RecordWriter
     notes: Manifest
     heartbeat: Heartbeat
+    printed: Sequence[str] = ()  # notes
     outcome: Outcome = field(default_factory=Outcome)
     seen: Table | None = None
     looked: int = 0  # bytes of records that it is of
@@ -101,16 +105,19 @@ class _Job:
         return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
 
     def _summarise(self, status: str) -> tuple[Summary, dict[str, FileDigest]]:
-        """Metrics and digests of the records; of a complete run what reports need of these stays in the folder."""
+        """Write metrics of the records. Returns them and the files' digests; of a complete run what reports need of the
+        records stays in the folder."""
         from runner.results.column_file import is_large
-        from runner.results.metrics import summarise
+        from runner.results.metrics import as_json, summarise
         from runner.results.runs import Run
 
         run, notes = Run(self.folder, self.notes, self.experiment.cfg), self.notes
         if status == "complete" and is_large(self.folder):
             _ = run.steps
         table = run.table if len(run.table) == self.outcome.finished else self.table()
-        return summarise(table, notes["levels"], notes["by"], notes["kinds"]), digests_of(self.folder)
+        summary = summarise(table, notes["levels"], notes["by"], notes["kinds"])
+        disk.replace(self.folder / METRICS, as_json(summary))
+        return summary, digests_of(self.folder)
 
     async def finish_in_thread(self, status: str) -> Summary:
         """Finish; records, which may be large, are read while other jobs of a sweep run on."""
@@ -118,9 +125,8 @@ class _Job:
         return self.finish(status, await asyncio.to_thread(self._summarise, status))
 
     def finish(self, status: str, found: tuple[Summary, dict[str, FileDigest]] | None = None) -> Summary:
-        """Write metrics, manifest and report from the records, of which these are ``found`` or read now."""
+        """Write manifest and report; the metrics of the records are ``found``, or written now."""
         from runner.results.cells import plain, times
-        from runner.results.metrics import as_json
         from runner.results.sections.report import report
 
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
@@ -160,7 +166,6 @@ class _Job:
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
         notes["files"] = files
-        disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
         manifest.write(self.folder, notes)  # last: a complete run has all its files
         return summary
@@ -172,20 +177,24 @@ class _Job:
         from runner.results.sections.report import calls_line, present, status_line
 
         folder, notes, journal = self.folder, self.notes, self.door.journal
-        if self.experiment.launch.sweep is not None:
-            print(f"{self.experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
+        blinded = notes.get("protocol")
+        if self.experiment.launch.sweep is not None or blinded:
+            print_lines(f"{self.experiment.launch.label or notes['name']}: {status_line(notes)} {folder}")
+            if blinded and self.experiment.launch.sweep is None:
+                print_lines(f"results:    python -m runner.protocol report {quoted(Path(blinded['study']))}")
             return
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
         learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
         calls = calls_line(notes, None if journal is None else journal.last_written)
-        lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *notes["notes"]]
+        new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
+        lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
         if notes["counts"]["errored"]:
             text, n = next(iter(notes["errors"].items()))
             lines.append(f"errors:     {times(n)}: {text}")
             lines.append(f"to resume:  {resume_command(folder)}")
-        print(*filter(None, lines), sep="\n")  # noqa: T201
+        print_lines(*filter(None, lines))
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
@@ -197,6 +206,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
     if experiment.cfg.get("stage") is not None:
         return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
+    if cfg.get("protocol"):
+        facts |= under_protocol(cfg, facts)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
@@ -210,11 +221,13 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         before = manifest.read(folder).get("memory")
         notes = manifest.begin(folder, facts, config := written(cfg))
         log.info("begun: %s", notes["command"])
-        for note in notes["notes"]:
-            print(f"note: {note}", file=sys.stderr)  # noqa: T201
+        note_begin(folder, notes)
+        if experiment.launch.sweep is None:  # a sweep prints the notes of its jobs when it ends, with their methods
+            for note in notes["notes"]:
+                print_note(f"note: {note}")
         disk.replace(folder / "config.yaml", config)
         heartbeat.begin()
-        job = _Job(experiment, folder, resources, door, writer, notes, heartbeat)
+        job = _Job(experiment, folder, resources, door, writer, notes, heartbeat, tuple(notes["notes"]))
         try:
             job.experiment = await remember(experiment, door, folder, before, notes)
             return await job.run_samples(lease)
@@ -225,7 +238,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
             job.outcome.stopped = f"no memory: {error}"
             job.finish("interrupted")
-            print(f"the memory was not made: {error}\nto resume:  {resume_command(folder)}")  # noqa: T201
+            print_lines(f"the memory was not made: {error}", f"to resume:  {resume_command(folder)}")
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
@@ -270,10 +283,9 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
                 lines, code = [*made.lines, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
         except (ModelError, RunLimitReached) as error:
             verb = "made" if experiment.stage is None else "finished"
-            print(f"{name} was not {verb}: {error}\nto resume, give the same command again")  # noqa: T201
+            print_lines(f"{name} was not {verb}: {error}", "to resume, give the same command again")
             return ERRORS if isinstance(error, ModelError) else BUDGET
-    print(*lines, sep="\n")  # noqa: T201
-    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    print_lines(*lines, f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")
     if made:
         track_made(made, experiment.cfg, experiment.launch.choices)
     return code

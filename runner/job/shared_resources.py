@@ -183,7 +183,9 @@ class Lease:
 
 
 _FEW = 10
-_OF_THE_ENDPOINT = frozenset({"auth", "certificate", "connection", "quota", "rate_limit", "server", "timeout"})
+_OF_THE_ENDPOINT = frozenset(
+    ("auth", "certificate", "connection", "quota", "rate_limit", "redirect", "server", "timeout")
+)
 
 
 @dataclass

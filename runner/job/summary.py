@@ -20,10 +20,13 @@ from runner.results.sections.means import show_means
 from runner.results.sections.page import write
 from runner.results.terminal import show
 from runner.storage.resume import quoted
+from runner.study.log import note_look
+from runner.terminal.command import print_lines
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
 _COLUMNS = 7
+_NOTHING = ("errors/", "cost/")  # metrics that are not printed where they are 0 in all jobs
 
 
 def summarise(plan: Sequence[Cell]) -> None:
@@ -35,36 +38,39 @@ def summarise(plan: Sequence[Cell]) -> None:
     if not done:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    note_look([run.folder for run in runs])
     named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
     names = [*undirected_scores(runs, names), *names][:_COLUMNS]
+    occurred = {name for _, metrics in done for name, one in metrics.items() if one["value"]}
+    names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
     body = [
         (cell.label, *(number(metrics[name]["value"]) if name in metrics else "-" for name in names))
         for cell, metrics in done
     ]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
-        print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
+        print_lines(f"compare.scores: no job has a value of {', '.join(missing)}")
     home = plan[0].folder.parent
     show_methods(runs, home=home, brief=True)
     if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    print(f"all tables:   python -m runner.report table {quoted(home)}")  # noqa: T201
+    print(f"all tables: python -m runner.report table {quoted(home)}")  # noqa: T201
     ran = [run.manifest for (cell, _), run in zip(done, runs, strict=True) if cell.code is not None]
     finish(runs, ran, home)
 
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
-    print(*warnings_of(runs), calls(manifests), f"sweep folder: {home}", sep="\n")  # noqa: T201
+    print_lines(*warnings_of(runs), calls(manifests), f"folder:     {home}")
     pages, sweep = list[Path](), sweep_id(str(home))
     try:
         if runs:
             pages = write(runs, home)
-            print(f"report:       {pages[0]}")  # noqa: T201
+            print(f"report:     {pages[0]}")  # noqa: T201
     except ConfigError as error:  # a report that cannot be written costs one line, no result
-        print(f"no report:    {error}")  # noqa: T201
+        print_lines(f"no report:  {error}")
     folders = [run.folder for run in runs]
     if runs and sweep:
         finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])
@@ -79,10 +85,10 @@ def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
     """How many calls the jobs that ran now sent, and how many the journal answered, which they share."""
     if not manifests:
-        return "calls:        none, all jobs were finished before"
+        return "calls:      none, all jobs were finished before"
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
     jobs = "1 job" if len(counts) == 1 else f"{len(counts)} jobs"
-    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
+    return f"calls:      {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
         ": no model was asked" if found and not sent else ""
     )

@@ -93,7 +93,7 @@ def _resample(columns: Floats, clusters: Sequence[str], raters: int, k: int) -> 
     columns = np.hstack([columns, agreed])
     sums = np.zeros((len(names), columns.shape[1]))
     np.add.at(sums, [names[name] for name in clusters], columns)
-    sums = resampled_sums(sums, RESAMPLES)
+    sums = resampled_sums(sums.T, RESAMPLES).T
     counts, agreed = sums[:, :-1], sums[:, -1]
     n = counts.sum(axis=1)
     if raters > 2:  # n picks, by each of n / raters items a pair of every two raters
@@ -132,7 +132,7 @@ def weighted_agreement(
     if same == 1.0 or len(sums) < FEWEST:
         return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(sums) < FEWEST else ALIKE)
     shape = (RESAMPLES, len(pairs), k, k)
-    resampled = resampled_sums(sums, RESAMPLES).reshape(shape)
+    resampled = resampled_sums(sums.T, RESAMPLES).T.reshape(shape)
     apart = np.abs(np.arange(k)[:, None] - np.arange(k))
     chance = (resampled.sum(3)[..., None] * resampled.sum(2)[..., None, :] * apart).sum((2, 3))
     found = 1 - (resampled * apart).sum((2, 3)) * resampled.sum((2, 3)) / np.where(chance > 0, chance, np.nan)

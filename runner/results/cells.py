@@ -10,6 +10,7 @@ from runner.results.sheets import PERCENT, USD, Cell, Column, Value
 _FORMULA = tuple("=+-@|%") + tuple("\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                                    "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
 _MARKUP = re.compile(r"([\\`*\[\]<>|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_FEW = 10  # samples: intervals of fewer have their number next to them
 _FORMATS = {USD: ",.4g", "calls": ",.2f", "tokens": ",.0f"}
 
 
@@ -37,15 +38,16 @@ def figure(value: float | None, unit: str = "", signed: bool = False) -> str:
 
 def ends(value: Value, unit: str = "") -> str:
     """``low to high``, or why there is no interval; percentages with one decimal, others with three."""
-    if value.low is None or value.high is None:
-        return value.no_interval
+    if value.low is None or value.high is None or value.without:
+        return value.without
     digits = 1 if unit == PERCENT else 3
     return " to ".join(f"{round(end, digits) + 0.0:,.{digits}f}" for end in (value.low, value.high))  # no minus zero
 
 
 def interval(metric: Mapping[str, Any]) -> str:
     """``low to high``, or why a metric has no interval; empty for a total."""
-    return ends(Value(None, metric.get("ci_low"), metric.get("ci_high"), None, metric.get("no_interval") or ""))
+    found = metric.get("ci_low"), metric.get("ci_high"), metric.get("n")
+    return ends(Value(None, *found, metric.get("no_interval") or ""))
 
 
 def p_text(p: float | None) -> str:
@@ -87,4 +89,5 @@ def texts_of(cell: Cell, column: Column) -> tuple[str, str]:
         return cell, ""
     if not isinstance(cell, Value):
         return figure(cell, column.unit, column.signed), ""
-    return figure(cell.value, column.unit, column.signed), ends(cell, column.unit)
+    few = f", n = {cell.n}" if cell.n and cell.n < _FEW and cell.low is not None and not cell.without else ""
+    return figure(cell.value, column.unit, column.signed), ends(cell, column.unit) + few

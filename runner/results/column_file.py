@@ -5,9 +5,9 @@ change, which no copy has, and for the code that read them; else it is made agai
 import inspect
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ import orjson
 from zlib_ng.zlib_ng import crc32
 
 from components.core import task_text, tools
+from components.core.compact import compact_json
 from runner.results import steps as steps_module
 from runner.results import table as table_module
 from runner.results.arrays import Array, np
-from runner.results.steps import Episode, Steps
+from runner.results.steps import Episode, Steps, Words
 from runner.results.table import FORMS, Table
 from runner.storage import records, stored, texts
 from runner.storage.schema import Record
@@ -73,24 +74,36 @@ def write(folder: Path, state: list[object], of: Table, found: Steps | None = No
     for name, column in of.columns.items():
         kind = column.dtype.kind
         if kind == "O":
-            known = dict[bytes, int]()
-            codes = [known.setdefault(orjson.dumps(value), len(known)) for value in column.tolist()]
-            alike[name], column = [orjson.Fragment(text) for text in known], np.array(codes)
+            alike[name], codes = _alike(column.tolist())
+            column = np.array(codes)
         numbers.append(column.astype(_KINDS[kind]).tobytes())
     kinds = {name: column.dtype.kind for name, column in of.columns.items()}
-    heads = ([len(of), kinds, of.kinds, alike], found and vars(found))
-    body = b"\n".join([*(orjson.dumps(one, option=orjson.OPT_NON_STR_KEYS) for one in heads), b"".join(numbers)])
+    episodes = found and [
+        _alike(values) for values in zip(*(vars(one).values() for one in found.episodes), strict=True)
+    ]
+    heads = ([len(of), kinds, of.kinds, alike], found and vars(found) | {"episodes": episodes})
+    option = orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+    body = [*(orjson.dumps(one, option=option) for one in heads), *numbers]
     fresh = folder / f"{FILE}.{os.getpid()}.tmp"
     with suppress(OSError):
         try:
-            fresh.write_bytes(_head(state, found is not None, body) + body)
+            with fresh.open("wb") as file:  # one by one: together they take as much memory again
+                file.writelines([_head(state, found is not None, body), *body])
             fresh.replace(folder / FILE)
         finally:
             fresh.unlink(missing_ok=True)
 
 
-def _head(state: list[object], steps: bool, body: bytes | memoryview) -> bytes:
-    return orjson.dumps([*state, steps, crc32(body)], option=orjson.OPT_APPEND_NEWLINE)
+def _alike(values: Sequence[object]) -> tuple[list[orjson.Fragment], list[int]]:
+    """Distinct values as JSON, and the number of each value."""
+    known = dict[bytes, int]()
+    numbers = [known.setdefault(compact_json(value), len(known)) for value in values]
+    return list(map(orjson.Fragment, known)), numbers
+
+
+def _head(state: list[object], steps: bool, body: Iterable[bytes | memoryview]) -> bytes:
+    checksum = reduce(lambda crc, part: crc32(part, crc), body, 0)
+    return orjson.dumps([*state, steps, checksum], option=orjson.OPT_APPEND_NEWLINE)
 
 
 def is_current(folder: Path, *, steps: bool) -> bool:
@@ -112,7 +125,7 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
     begin = data.find(b"\n") + 1
     end = data.find(b"\n", begin)
     has_steps = data[end + 1 : end + 6] != b"null\n"
-    if data[:begin] != _head(state, has_steps, memoryview(data)[begin:]):
+    if data[:begin] != _head(state, has_steps, [memoryview(data)[begin:]]):
         return None, None
     after = data.index(b"\n", end + 1)
     n, kinds, strata, alike = orjson.loads(data[begin:end])
@@ -128,5 +141,6 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
         return Table(columns, strata), None
     parts = orjson.loads(data[end + 1 : after])
     verdicts = [(n, one if isinstance(one, str) else Unpacker.choice(one)) for n, one in parts["verdicts"]]
-    found = Steps([Episode(**one) for one in parts["episodes"]], verdicts, parts["questions"], parts["replies"])
-    return Table(columns, strata), found
+    fields = [map(distinct.__getitem__, numbers) for distinct, numbers in parts["episodes"]]
+    episodes = list(map(Episode, *fields)) if fields else []
+    return Table(columns, strata), Steps(episodes, verdicts, parts["worded"], [Words(**one) for one in parts["words"]])

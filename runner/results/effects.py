@@ -15,11 +15,11 @@ from runner.results.arrays import Floats, np
 from runner.results.kinds import Better, Scale, as_gain, group_by
 from runner.results.pairs import Difference, Pairs, adjust, difference_of
 from runner.results.runs import Run
-from runner.results.table import Key, Table
+from runner.results.table import Table, align
 
 Combination = tuple[str, ...]  # a level of each field
 Levels = Mapping[str, Sequence[str]]
-Values = Mapping[Combination, Mapping[Key, float]]  # what the episodes of each cell scored
+Values = Mapping[Combination, Floats]  # what the episodes of each cell scored
 _APART = ("dataset", "name", "limit")
 _NAMED = 8  # missing cells that are named
 
@@ -114,20 +114,22 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
 
     if hole := _hole(factors):
         return none(hole)
-    values = {cell: _scored(table, metric) for cell, table in factors.cells.items()}
+    every, rows = align(*factors.cells.values())
+    rows_of = dict(zip(factors.cells, rows, strict=True))
+    values = {cell: table.values_of(metric, rows_of[cell]) for cell, table in factors.cells.items()}
     levels, notes = _scored_levels(factors.levels, values, metric)
     notes += factors.notes
     if sum(len(of) > 1 for of in levels.values()) < 2:
         return none("one field is left", *notes)
     values = {cell: values[cell] for cell in product(*levels.values())}
-    keys = set.intersection(*(set(of) for of in values.values()))
-    first = factors.cells[next(iter(values))]
-    first = first.take(np.flatnonzero([key in keys for key in first.keys]))
-    left_out = len({key for of in factors.cells.values() for key in of.keys}) - len(keys)
+    scored = np.flatnonzero(~np.isnan(list(values.values())).any(axis=0))
+    left_out, cell = len(every) - len(scored), next(iter(values))
+    scored = scored[np.argsort(rows_of[cell][scored])]
+    first = factors.cells[cell].take(rows_of[cell][scored])
     if not len(first):
         return none("no sample is scored in every cell", *notes, left_out=left_out)
     effects = []
-    aligned = {cell: np.array([of[key] for key in first.keys]) for cell, of in values.items()}
+    aligned = {cell: of[scored] for cell, of in values.items()}
     for fields, name, weights in _contrasts(levels):
         pairs = _pairs(first, aligned, weights, direction, scale)
         effects.append(Effect(fields, name, difference_of(pairs, strata)))
@@ -150,7 +152,7 @@ def _hole(factors: Factors) -> str:
 
 def _scored_levels(levels: Levels, values: Values, metric: str) -> tuple[dict[str, list[str]], list[str]]:
     """The levels at which something is scored, and a note on the others."""
-    scored = [cell for cell, of in values.items() if of]
+    scored = [cell for cell, of in values.items() if not np.isnan(of).all()]
     used, unused = dict[str, list[str]](), list[str]()
     for n, (field, of) in enumerate(levels.items()):
         used[field] = [level for level in of if any(cell[n] == level for cell in scored)]
@@ -184,7 +186,7 @@ def _weights(levels: Levels, chosen: Mapping[str, str]) -> dict[Combination, flo
 
 
 def _pairs(
-    table: Table, values: Mapping[Combination, Floats], weights: Mapping[Combination, float], direction: Better,
+    table: Table, values: Values, weights: Mapping[Combination, float], direction: Better,
     scale: Scale,
 ) -> Pairs:  # fmt: skip
     """The contrast of each sample, of the ``values`` of these rows in every cell."""
@@ -194,12 +196,6 @@ def _pairs(
     averaged = any(abs(weight) != 1 for weight in weights.values())
     kind = "share" if scale.kind == "proportion" and (averaged or reach > 1) else scale.kind
     return Pairs(table, np.array(contrasts), {}, Scale(kind, difference=True, reach=reach))
-
-
-def _scored(table: Table, metric: str) -> dict[Key, float]:
-    """The values of the episodes that have one."""
-    pairs = zip(table.keys, table.values(metric).tolist(), strict=True)
-    return {key: value for key, value in pairs if not math.isnan(value)}
 
 
 def short(field: str) -> str:

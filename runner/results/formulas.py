@@ -8,7 +8,7 @@ resampling of whole clusters Efron & Tibshirani 1993, ch. 12.5; for bounded valu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from runner.results.arrays import Array, Floats, Rows, np
@@ -17,8 +17,8 @@ Z = 1.959963984540054
 _TAIL = 0.025
 Ends = tuple[float, float]
 RESAMPLES = 1000
-_BLOCK = 500_000  # weights in memory at a time
-_FEW = 3_000  # clusters whose weights are kept
+_BLOCK = 1 << 17  # weights at a time, which fit a processor's cache
+_FEW, _MANY = 750, 3_000  # clusters whose weights are kept
 FEWEST_RESAMPLED = 10  # clusters to resample
 _FLAT = 0.01  # share of resamples that may come without any spread
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
@@ -70,14 +70,20 @@ def score_count(value: float, variance: float, df: float) -> Ends:
 def paired_binary(values: Floats, spread: Floats, varies: bool) -> Ends:
     """Interval of a mean difference of proportions; ``spread``: the sums of the deviations in each of two or more
     clusters. Where none of them ``varies`` each cluster is one pair."""
+    value, (centre, deviation, of) = float(values.mean()), adjusted_binary(values, spread, varies)
+    half = (Z if len(spread) == len(values) else student(len(spread) - 1)) * deviation / math.sqrt(of)
+    return min(value, centre - half), max(value, centre + half)
+
+
+def adjusted_binary(values: Floats, spread: Floats, varies: bool) -> tuple[float, float, float]:
+    """The middle of that interval, the standard deviation of a pair, and of how many pairs it is."""
     k, n, value, square = len(spread), len(values), float(values.mean()), float(values @ values) / len(values)
-    quantile, pairs = (Z, float(n)) if k == n else (student(k - 1), float(k))
+    pairs = float(k)
     if k < n and varies:
         pairs = min(float(n), max(1.0, (square - value * value) / standard_error(spread, n) ** 2))
     of = pairs + 2.0  # half a pair more in each of the four cells: a gain, a loss, two ties
     centre = value * pairs / of
-    half = quantile * math.sqrt((square * pairs + 1.0) / of - centre * centre) / math.sqrt(of)
-    return min(value, centre - half), max(value, centre + half)
+    return centre, math.sqrt((square * pairs + 1.0) / of - centre * centre), of
 
 
 def unvaried_interval(value: float, k: int, bounds: Ends) -> Ends:
@@ -109,37 +115,36 @@ def moments(spread: Floats, sizes: Rows) -> Iterator[Array]:
     yield from (scaled, size, scaled * scaled, scaled * size, size * size)
 
 
-def studentise(columns: Array, k: int) -> Iterator[tuple[float, float]]:
+def studentise(columns: Sequence[Array], k: int) -> Iterator[tuple[float, float]]:
     """How many standard errors the interval of each mean reaches below and above it, from its moments in k clusters."""
-    every = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0)
     t = student(k - 1)
-    if not len(every):
-        yield from [(t, t)] * (columns.shape[1] // _COLUMNS)
+    if k < FEWEST_RESAMPLED:
+        yield from [(t, t)] * (len(columns) // _COLUMNS)
         return
-    deviation, n, square, product, size = (every[:, part::_COLUMNS] for part in range(_COLUMNS))
+    every = resampled_sums(columns, RESAMPLES)
+    deviation, n, square, product, size = (every[part::_COLUMNS] for part in range(_COLUMNS))
     ratio = deviation / n
     variance = np.maximum(square - 2 * ratio * product + ratio * ratio * size, 0.0) * k / (k - 1)
-    spread = variance > 1e-6 * np.median(variance, axis=0)
+    spread = variance > 1e-6 * np.median(variance, axis=1, keepdims=True)
     every_t = deviation / np.sqrt(np.where(spread, variance, 1.0))
-    ends = np.percentile(every_t, [2.5, 97.5], axis=0).T
-    for place, known in enumerate(spread.T):
-        if (~known).mean() > _FLAT or not known.any():
+    ends = np.percentile(every_t, [2.5, 97.5], axis=1).T
+    for own, own_t, known, share in zip(ends, every_t, spread, spread.mean(axis=1).tolist(), strict=True):
+        if 1 - share > _FLAT or not share:
             yield t, t
             continue
-        own = ends[place] if known.all() else np.percentile(every_t[known, place], [2.5, 97.5])
+        own = own if share == 1 else np.percentile(own_t[known], [2.5, 97.5])
         low, high = (round(float(end), _DIGITS) for end in own)
         yield min(max(high, t), _FARTHEST * t), min(max(-low, t), _FARTHEST * t)
 
 
-def resampled_sums(columns: Array, resamples: int) -> Floats:
-    """Sums of every column (rows: clusters) over as many clusters, sampled again: (resamples, columns)."""
+def resampled_sums(columns: Iterable[Floats], resamples: int) -> Floats:
+    """Sums of every column, a number per cluster, over as many clusters, sampled again: (columns, resamples)."""
     known: dict[bytes, int] = {}  # many columns are alike, such as the sizes of clusters that are all of one size
-    places = [known.setdefault(column.tobytes(), len(known)) for column in columns.T]
-    _, first = np.unique(places, return_index=True)
-    matrix, n = columns[:, first].astype(np.float64), len(columns)
-    blocks = _few_weights(n, resamples) if n <= _FEW else resampled_weights(n, resamples)
-    sums = (weights.astype(np.float64) @ matrix for weights in blocks)
-    return np.concatenate([np.empty((0, matrix.shape[1])), *sums])[:, places]
+    places = [known.setdefault(column.tobytes(), len(known)) for column in columns]
+    matrix = np.frombuffer(b"".join(known)).reshape(len(known), -1)
+    n = matrix.shape[1]
+    blocks = (_few_weights if n <= _FEW else _many_weights if n <= _MANY else resampled_weights)(n, resamples)
+    return np.concatenate([matrix @ weights.astype(np.float64).T for weights in blocks], axis=1)[places]
 
 
 def resampled_weights(n: int, resamples: int, size: int = 0) -> Iterator[Array]:
@@ -152,7 +157,10 @@ def resampled_weights(n: int, resamples: int, size: int = 0) -> Iterator[Array]:
         yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n)
 
 
-@lru_cache(maxsize=16)  # sizes of groups: 48 MB at the most
+@lru_cache(maxsize=60)  # sizes of groups: 45 MB at the most
 def _few_weights(n: int, resamples: int) -> list[Array]:
     """The same, kept for other means and runs of as many clusters, a byte each: none comes 256 times."""
     return [weights.astype(np.uint8) for weights in resampled_weights(n, resamples)]
+
+
+_many_weights = lru_cache(maxsize=1)(_few_weights.__wrapped__)  # one mean after the other: 3 MB

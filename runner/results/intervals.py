@@ -100,18 +100,19 @@ def unfinished_mean(
     """Mean of the values that are neither None nor NaN; ``clusters`` are numbers from 0."""
     values, clusters = np.asarray(values, dtype=float), np.asarray(clusters, dtype=np.intp)
     there = ~np.isnan(values)
-    scored = values[there]
+    scored, clusters = values[there], clusters[there]
     n, missing = len(scored), len(values) - len(scored)
     if n == 0:
         return Mean(Metric(None, unscored=missing, ceiling=ceiling), scale)
     value = sum_of(scored) / n
-    sizes = np.bincount(clusters[there])
-    k = int((sizes > 0).sum())
+    sizes = np.bincount(clusters)
+    is_scored = sizes > 0
+    k = int(is_scored.sum())
     metric = Metric(value, None, None, n, missing, ceiling)
     if k < FEWEST:
         variance = formulas.unvaried_variance(value, 1, scale.bounds) if scale.bounded else None
         return Mean(replace(metric, no_interval=TOO_SMALL), scale, variance, 1.0)
-    spread: Floats = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[sizes > 0]
+    spread: Floats = np.bincount(clusters, weights=scored - value)[is_scored].astype(np.float64)
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
     se, unit = formulas.standard_error(spread, n), float(np.abs(scored).max()) if scale.kind == "number" else 1.0
@@ -124,7 +125,7 @@ def unfinished_mean(
     if (ends := _formula_ends(value, scored, spread, scale, bounds, varies)) is not None:
         found.metric = metric.between(ends)
     elif varies:
-        found.resampled = spread, sizes[sizes > 0], bounds
+        found.resampled = spread, sizes[is_scored], bounds
     else:
         found.metric = replace(metric, no_interval=ALIKE)
     return found
@@ -184,7 +185,7 @@ def resample_intervals(means: Iterable[Mean]) -> None:
     open_means = [(one, one.resampled) for one in means if one.resampled is not None]
     for k, group in group_by(open_means, lambda pair: len(pair[1][0])).items():
         columns = [column for _, (spread, sizes, _) in group for column in formulas.moments(spread, sizes)]
-        reaches = formulas.studentise(np.stack(columns, axis=1), k)
+        reaches = formulas.studentise(columns, k)
         for (one, (spread, _, bounds)), (below, above) in zip(group, reaches, strict=True):
             value, se = one.value or 0.0, formulas.standard_error(spread, one.metric.n)
             one.metric = one.metric.between((max(bounds[0], value - below * se), min(bounds[1], value + above * se)))

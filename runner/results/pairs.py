@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from runner.results import significance
@@ -15,13 +14,13 @@ from runner.results.formulas import NOTHING
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, Scale, as_gain
 from runner.results.levels import levelled_mean, used_levels
-from runner.results.table import Key, Path, Table
+from runner.results.table import Key, Path, Table, align
 from runner.storage.schema import Record
 
 _DIGITS = 12
 MCNEMAR = "McNemar"
 _FEWEST_VARYING = 3  # clusters that show how much they vary
-_OF_PAIRS = ("sample_id", "epoch", "stop", "strata", "cluster", "number", "rank")  # columns that are needed of them
+_OF_PAIRS = ("strata", "number", "rank")  # columns that are needed of them
 _NO_EFFECT = 1e-6  # standard deviations
 
 
@@ -47,13 +46,8 @@ def pairs_of(
 ) -> Pairs:  # fmt: skip
     """Pair the episodes of two methods; a difference is positive where mine is better. ``scale`` of the metric."""
     mine, theirs = Table.of(mine), Table.of(theirs)
-    keys, left, right = mine.by_text[0], mine.by_text[1], theirs.by_text[1]
-    if keys != theirs.by_text[0]:
-        keys = sorted(mine.rows | theirs.rows, key=str)
-        left, right = (np.array([side.rows.get(key, -1) for key in keys], dtype=np.intp) for side in (mine, theirs))
-    values, others = (
-        np.append(side.values(metric), np.nan)[places] for side, places in ((mine, left), (theirs, right))
-    )  # a place of -1 is that of the NaN
+    keys, (left, right) = align(mine, theirs)
+    values, others = mine.values_of(metric, left), theirs.values_of(metric, right)
     paired = ~(np.isnan(values) | np.isnan(others))
     unpaired: dict[str, list[str]] = {}
     for place in np.flatnonzero(~paired).tolist():
@@ -144,29 +138,21 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     levels = used_levels(table, levels)
     metric = replace(levelled_mean(table, gains, levels, pairs.scale).finished, unscored=0)
     nothing = NOTHING * float(np.abs(gains).max(initial=0.0))
-    means = _by_cluster(pairs)
-    means = [0.0 if abs(one) <= nothing else one for one in means]
-    wins, losses = sum(one > 0 for one in means), sum(one < 0 for one in means)
+    sizes = np.bincount(table["number"])
+    means = (np.bincount(table["number"], weights=gains) / np.maximum(sizes, 1))[sizes > 0]
+    wins, losses = int((means > nothing).sum()), int((means < -nothing).sum())
     independent = len(means) == len(gains) and not levels
     binary = pairs.scale.kind == "proportion" and bool(np.isin(gains, (-1.0, 0.0, 1.0)).all())
-    shares, k = shares_of(pairs, levels), len(means)
+    (shares, weights), k = shares_of(pairs, levels), len(means)
     p = se = t = None
     if k > 1 and metric.value is not None:
-        p = significance.sign_flip_p([share for share, _ in shares.values()])
-        se = math.sqrt(math.fsum((of - metric.value * weight) ** 2 for of, weight in shares.values()) * k / (k - 1))
+        p, each = significance.sign_flip_p(shares), zip(shares, weights, strict=True)
+        se = math.sqrt(math.fsum((share - metric.value * weight) ** 2 for share, weight in each) * k / (k - 1))
         se = 0.0 if se <= nothing else se
         t = metric.value / se if se else None
     test = MCNEMAR if independent and binary else "permutation"
     t_p = None if t is None else significance.t_test_p(t, k - 1)
     return Difference(metric, k, wins, k - wins - losses, losses, test, p, t, t_p, se)
-
-
-def _by_cluster(pairs: Pairs) -> list[float]:
-    """The mean gain of each cluster."""
-    numbers = pairs.table["number"]
-    order = np.argsort(numbers, kind="stable")
-    gains, ends = pairs.gains[order].tolist(), [0, *(np.flatnonzero(np.diff(numbers[order])) + 1).tolist(), len(order)]
-    return [math.fsum(gains[begin:end]) / (end - begin) for begin, end in pairwise(ends) if end > begin]
 
 
 def adjust(differences: Iterable[Difference]) -> list[Difference]:
@@ -176,8 +162,9 @@ def adjust(differences: Iterable[Difference]) -> list[Difference]:
     return [one if one.p is None else replace(one, p_holm=next(p_values)) for one in found]
 
 
-def shares_of(pairs: Pairs, levels: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1."""
+def shares_of(pairs: Pairs, levels: Sequence[str]) -> tuple[list[float], list[float]]:
+    """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1; as
+    the clusters come first, since random signs depend on the order."""
     codes, paths = pairs.table.paths(levels)
     numbers = pairs.table["number"]
     within = np.bincount(codes, minlength=len(paths))
@@ -190,8 +177,7 @@ def shares_of(pairs: Pairs, levels: Sequence[str]) -> dict[str, tuple[float, flo
         for path, n in zip(paths, within.tolist(), strict=True)
     ]
     weight = np.array(weights)[codes]
-    sums = np.bincount(numbers, weights=pairs.gains * weight).tolist(), np.bincount(numbers, weights=weight).tolist()
     _, first = np.unique(numbers, return_index=True)
-    rows = np.sort(first)  # where a cluster comes first: random signs depend on the order
-    names = pairs.table["cluster"][rows].tolist()
-    return {name: (sums[0][n], sums[1][n]) for name, n in zip(names, numbers[rows].tolist(), strict=True)}
+    order = numbers[np.sort(first)]
+    shares, of_all = (np.bincount(numbers, weights=of)[order].tolist() for of in (pairs.gains * weight, weight))
+    return shares, of_all

@@ -21,6 +21,9 @@ def map_folders(function: Callable[[Path], T], folders: Sequence[Path]) -> Itera
         return
     gc.set_threshold(200_000, 20, 100)  # what is read is many objects, and stays
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that multiply matrices wait for each other in busy loops
+
+    import scipy.special  # noqa: F401 - which intervals need: once for all processes, with one thread
+
     with ProcessPoolExecutor(min(len(folders), os.cpu_count() or 1)) as pool:
         yield from pool.map(function, folders)
 

@@ -27,7 +27,7 @@ from runner.terminal.command import print_note
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
-_APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
+_APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare", "protocol")  # vary in a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +229,9 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
                 f"note: {run.folder} was complete with {counted} records and holds {len(run.table)}: records.jsonl "
                 "was cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
             )
-    if any(run.simulated for run in runs):
-        lines.insert(0, "simulated model: these numbers say nothing about any real model")
+    warning = "simulated model: these numbers say nothing about any real model"  # which replays note
+    if any(run.simulated for run in runs) and not any(warning in line for line in lines):
+        lines.insert(0, warning)
     return lines
 
 

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from runner.results.intervals import Metric, MetricJSON
+from runner.results.intervals import TOO_SMALL, Metric, MetricJSON
 from runner.results.kinds import Better
 
 ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
 PERCENT, USD = "%", "USD"
+_FEWEST = 4  # samples; an interval of fewer spans more than half of the values, whatever the samples say
+_LEGEND = f"{TOO_SMALL}: fewer than {_FEWEST} samples or 2 patients, whose interval would say next to nothing"
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Column:
     unit: str = ""
     better: Better = ""
     signed: bool = False
+
+    @property
+    def named_unit(self) -> str:
+        """The unit, empty where it is the name."""
+        return "" if self.unit == self.name else self.unit
 
 
 def columns(*heads: Column | str | tuple[str, str] | tuple[str, str, Better]) -> list[Column]:
@@ -47,6 +54,12 @@ class Value:
     n: int | None = None
     no_interval: str = ""
     link: str = ""
+
+    @property
+    def without(self) -> str:
+        """Why tables and plots show no interval: there is none, or it is of fewer than four samples."""
+        few = self.low is not None and self.n is not None and self.n < _FEWEST
+        return TOO_SMALL if few else self.no_interval
 
     @classmethod
     def of(cls, metric: Metric, scale: float = 1.0) -> "Value | None":
@@ -81,6 +94,12 @@ class Sheet:
     keys: int = 1
     instead: str = ""
     shaded: int | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The notes, and what an interval that is missing means."""
+        cells = (cell.without if isinstance(cell, Value) else cell for row in self.rows for cell in row)
+        return [*self.notes, *([_LEGEND] if TOO_SMALL in cells else [])]
 
     @property
     def numeric(self) -> list[bool]:

@@ -7,12 +7,13 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, chain
 from typing import Any
 
 import orjson
 
+from components.core.compact import compact_json
 from components.core.types import CONTEXT_LENGTH
 from runner.results.arrays import Array, Floats, Rows, np
 from runner.storage.schema import Record
@@ -52,8 +53,8 @@ class Table:
         texts, numbers = list[tuple[Any, ...]](), {name: _Numbers() for name in FORMS}
         for one in records:
             own = [one.get(name) for name in _TEXTS]
-            own[4:] = (alike.setdefault(orjson.dumps(part), part) for part in own[4:])
-            strata = kinds.setdefault(orjson.dumps(one["strata"]), len(kinds))
+            own[4:] = (alike.setdefault(compact_json(part), part) for part in own[4:])
+            strata = kinds.setdefault(compact_json(one["strata"]), len(kinds))
             texts.append((*own, cluster_of(one), strata, one.get("seconds")))
             numbers["scores"].add(one["scores"])
             numbers["ceilings"].add(one.get("ceilings") or {})
@@ -75,7 +76,7 @@ class Table:
         return cls(columns, kinds)
 
     def __len__(self) -> int:
-        return len(self.columns["stop"])
+        return len(self.columns["rank"])
 
     def __getitem__(self, name: str) -> Array:
         """A column; of numbers that no record has, NaN."""
@@ -108,15 +109,11 @@ class Table:
         return list(zip(self["sample_id"].tolist(), self["epoch"].tolist(), strict=True))
 
     @cached_property
-    def rows(self) -> dict[Key, int]:
-        """Sample and epoch -> row, of several the last, in the order of their texts."""
-        rows = {key: row for row, key in enumerate(self.keys)}
-        return {key: rows[key] for key in sorted(rows, key=str)}
-
-    @cached_property
     def by_text(self) -> tuple[list[Key], Rows]:
-        """The same as a list and an array."""
-        return list(self.rows), np.array(list(self.rows.values()), dtype=np.intp)
+        """Samples and epochs in the order of their texts, and the row of each, of several the last."""
+        order, keys = self.in_order(), self.keys
+        found, places = _by_text(tuple(map(keys.__getitem__, order.tolist())))
+        return found, order[places]
 
     def in_order(self, rows: Rows | None = None) -> Rows:
         """These rows, or all, by sample and epoch."""
@@ -158,6 +155,29 @@ class Table:
         else:
             found = self[_MEASURED.get(metric, f"scores/{metric}")]
         return np.where(stops == "error", np.nan, found)
+
+    def values_of(self, metric: str, rows: Rows) -> Floats:
+        """The same of some rows; NaN for -1."""
+        found: Floats = np.append(self.values(metric), np.nan)[rows]
+        return found
+
+
+def align(*tables: Table) -> tuple[list[Key], list[Rows]]:
+    """The samples and epochs of tables in the order of their texts, and in each table the row of every one, -1 where it
+    has none."""
+    keys = tables[0].by_text[0]
+    if all(one.by_text[0] == keys for one in tables):
+        return keys, [one.by_text[1] for one in tables]
+    rows = [dict(zip(found, of.tolist(), strict=True)) for found, of in (one.by_text for one in tables)]
+    keys = sorted(set().union(*rows), key=str)
+    return keys, [np.array([of.get(key, -1) for key in keys], dtype=np.intp) for of in rows]
+
+
+@lru_cache(maxsize=4)  # tables of the same samples, which are compared, are sorted once
+def _by_text(keys: tuple[Key, ...]) -> tuple[list[Key], list[int]]:
+    rows = {key: row for row, key in enumerate(keys)}
+    found = sorted(rows, key=str)
+    return found, [rows[key] for key in found]
 
 
 class _Numbers:

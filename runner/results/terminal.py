@@ -10,6 +10,7 @@ from runner.results.sheets import ARROWS, Section, Sheet
 
 _WIDE, _TEXT = 140, 110  # characters of a line where no terminal is there to ask; of a line of text
 _GAP = 3  # characters between columns
+_MANY = 12  # rows
 
 
 def show_section(section: Section) -> None:
@@ -25,12 +26,12 @@ def show_sheet(sheet: Sheet) -> None:
     if sheet.rows:
         places = range(len(sheet.columns))
         kept = [n for n in places if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)]
-        heads = [f"{one.name} {ARROWS[one.better]}".strip() + f"\n{one.unit}" * bool(one.unit) for one in sheet.columns]
+        heads = [f"{one.name} {ARROWS[one.better]}".strip() + f"\n{one.named_unit}".rstrip() for one in sheet.columns]
         body = [["\n".join(filter(None, texts_of(row[n], sheet.columns[n]))) for n in kept] for row in sheet.rows]
         show([heads[n] for n in kept], body, sheet.title, sheet.keys)
     else:
         print(plain(sheet.title))  # noqa: T201
-    for line in sheet.notes:
+    for line in sheet.lines:
         show_text(line)
 
 
@@ -41,8 +42,8 @@ def show_text(text: str) -> None:
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:
-    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut. Rows are
-    grouped by what is before the first slash of their name."""
+    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut. Many
+    rows are grouped by what is before the first slash of their name."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -63,7 +64,7 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
                 column.justify = "right"
             group = ""
             for row in body:
-                if group and "/" in row[0] and row[0].partition("/")[0] != group:
+                if len(body) > _MANY and group and "/" in row[0] and row[0].partition("/")[0] != group:
                     table.add_section()
                 group = row[0].partition("/")[0]
                 table.add_row(*(escape(_make_printable(row[place])) for place in places))

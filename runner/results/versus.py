@@ -203,8 +203,9 @@ def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
 
 
 def _best_baseline(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
-    """The baseline of a row: the best with the same model, seed and condition, where there is one. None for the best of
-    the named baselines itself, where nothing is scored, and where none is named and no way of the score is better."""
+    """The baseline of a row: the best of the named ones that differ from it in the fewest settings; of one of these and
+    with none named the best with the same model, seed and condition, where there is one. None for the best of the
+    named baselines itself, where nothing is scored, and where none is named and no way of the score is better."""
 
     def score(one: Row) -> float | None:
         metric = grid.metrics[one.label].get(name)
@@ -219,7 +220,11 @@ def _best_baseline(grid: Grid, name: str, row: Row, baselines: Collection[str]) 
         return None
     others = [one for one in grid.rows if (is_named(one, named) if named else one is not row)]
     rivals = [one for one in others if score(one) is not None]
-    alike = [one for one in rivals if setting(one) == setting(row)] or rivals
+    alike = (
+        nearest_rows(row, rivals)
+        if named and row not in rivals
+        else [one for one in rivals if setting(one) == setting(row)] or rivals
+    )
     best = max(alike, key=lambda one: as_gain(score(one) or 0.0, direction), default=None)
     return None if best is row else best
 
@@ -232,7 +237,7 @@ def _mean_difference(
     means = [levelled_mean(of.table, of.gains, column.levels, of.scale) for column, of in both]
     whole = average(means).finished if all(one.value is not None for one in means) else Metric(None)
     used = [(of, used_levels(of.table, column.levels)) for column, of in both]
-    shares = [share for of, levels in used for share, _ in shares_of(of, levels).values()]
+    shares = [share for of, levels in used for share in shares_of(of, levels)[0]]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = replace(whole, n=sum(len(of.table) for of in pairs), unscored=0)
     counts = zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True)

@@ -29,8 +29,8 @@ def append(file: int, data: bytes, path: Path) -> None:
     try:
         if not end.st_nlink:
             raise FileNotFoundError(errno.ENOENT, "somebody has removed it; the journal has its calls")
-        if (written := os.write(file, data)) < len(data):
-            raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes, the disk is full")
+        if os.write(file, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
         os.ftruncate(file, end.st_size)
         raise Unwritable(path, error) from None

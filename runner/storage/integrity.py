@@ -1,24 +1,29 @@
-"""Whether a run folder still has what its run wrote: sizes and digests of records and texts are in the manifest."""
+"""Whether a run folder still has what its run wrote: sizes and digests of its files are in the manifest."""
 
 import hashlib
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.storage import manifest, records
+from runner.storage import disk, manifest, records
 from runner.storage.resume import CONFIG
 from runner.storage.schema import FileDigest
-from runner.storage.texts import TextReader
+
+METRICS = "metrics.json"
+
+
+class Damaged(ConfigError):
+    """A run folder is not as its run wrote it."""
 
 
 def digests_of(folder: Path) -> dict[str, FileDigest]:
-    """Name -> size in bytes and SHA-256 of the records and the files of texts."""
-    paths = [folder / records.FILE, *sorted(folder.glob("texts-*.jsonl.gz"))]
-    return {path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in paths if path.exists()}
+    """Name -> size in bytes and SHA-256 of the records, the metrics and the files of texts."""
+    paths = [folder / records.FILE, folder / METRICS, *sorted(folder.glob("texts-*.jsonl.gz"))]
+    return {path.name: _digest(path) for path in paths if path.exists()}
 
 
-def _sha256(path: Path) -> str:
+def _digest(path: Path) -> FileDigest:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
@@ -31,23 +36,45 @@ def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
             found.append(f"{path} is missing; its run wrote {wrote['bytes']:,} bytes")
         elif (size := path.stat().st_size) != wrote["bytes"]:
             found.append(f"{path} has {size:,} bytes; its run wrote {wrote['bytes']:,}")
-        elif contents and _sha256(path) != wrote["sha256"]:
+        elif contents and _digest(path) != wrote:
             found.append(f"{path} was changed: it has another SHA-256 than its run wrote")
     return found
+
+
+def write_metrics(folder: Path, text: str) -> None:
+    """Replace metrics that were computed again, and their digest where the manifest has digests."""
+    disk.replace(folder / METRICS, text)
+    notes, now = manifest.read(folder), _digest(folder / METRICS)
+    if (files := notes.get("files")) and files.get(METRICS) != now:
+        manifest.write(folder, notes | {"files": files | {METRICS: now}})
+
+
+def _changes(folder: Path) -> list[str]:
+    """A line for each file, the config too, that is not as the run wrote it."""
+    known, found = manifest.read(folder).get("config"), changed_files(folder, contents=True)
+    if known and manifest.digest((folder / CONFIG).read_bytes()) != known[-1]:
+        found.append(f"{folder / CONFIG} was changed after its run wrote it")
+    return found
+
+
+def refuse_changed(folder: Path) -> None:
+    """Raises Damaged, a line with what to do, where a file is not as the run wrote it."""
+    if found := _changes(folder):
+        more = f" (and {len(found) - 1} more: python -m runner.report verify {folder})" if found[1:] else ""
+        how = f", or delete {records.FILE} and resume the run, and the journal answers again"
+        if f"{METRICS} " in found[0]:
+            how = f", or have it computed again: python -m runner.report table {folder}"
+        raise Damaged(f"{found[0]}{more}; put it back{'' if f'{CONFIG} ' in found[0] else how}")
 
 
 def verify(folder: Path) -> str:
     """Compare all with the manifest, and look up every text that a record refers to. Returns what was compared. Raises
     ConfigError, a line for each difference."""
-    notes, found = manifest.read(folder), changed_files(folder, contents=True)
-    if (known := notes.get("config")) and manifest.digest((folder / CONFIG).read_bytes()) != known[-1]:
-        found.append(f"{folder / CONFIG} was changed after its run wrote it")
-    if not found:
-        texts = TextReader(folder)
-        texts.check()
-        if lost := [name for name in records.referred_texts(folder) if name not in texts]:
-            found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
+    found = _changes(folder)
+    if not found and (lost := records.lost_texts(folder)):
+        found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
     if found:
         raise ConfigError("\n".join(found))
     without = "; it has no digests, since it did not end or is of an earlier version"
-    return f"{folder}: config, records and texts are as its run wrote them{'' if notes.get('files') else without}"
+    has_digests = bool(manifest.read(folder).get("files"))
+    return f"{folder}: config, records, metrics and texts are as its run wrote them{'' if has_digests else without}"

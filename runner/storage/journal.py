@@ -118,7 +118,8 @@ class Journal(AbstractContextManager["Journal"]):
         try:
             self._seal()
         except OSError as error:  # nothing is lost: the next process that opens the journal seals it
-            log.warning("the journal %s was not sealed: %s", self.folder, error.strerror or error)
+            why = error.strerror or error
+            log.warning("the journal %s was not sealed: %s; nothing is lost, the next run does it", self.folder, why)
             if self._writer is not None:
                 self._writer.release()
                 self._writer = None

@@ -101,8 +101,8 @@ class Writer:
     def _append(self, data: bytes) -> None:
         """Write all at once; when that fails, the next entry starts a new member."""
         try:
-            if (written := os.write(self._file, data)) < len(data):
-                raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes of an entry written", str(self.path))
+            if os.write(self._file, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         except OSError:
             self._deflate, self.size = None, os.fstat(self._file).st_size
             raise

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from components.core.errors import ConfigError
 from components.core.installed import version_of
-from components.core.redaction import redact
+from components.core.redaction import HIDDEN, redact
 from components.core.usage import sum_of
 from runner.storage import disk
 from runner.storage.schema import Git, LearntManifest, Manifest, Spent
@@ -114,15 +114,34 @@ def now() -> str:
 
 def command_line(resume: str = "") -> str:
     """The command as it was given, without the interpreter's path and without secrets. With ``resume``, such as
-    ``run.resume=FOLDER``, the one that continues the run: a program that is not on the PATH keeps its folder."""
+    ``run.resume=FOLDER``, the one that continues the run: a program that is not on the PATH keeps its folder, and
+    secrets are read from variables."""
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     kept = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
-    words = [shlex.quote(word) for word in [*map(redact, kept), *([resume] if resume else [])]]  # a path is not a key
-    module = name == "__main__.py"
+    words = [*map(shell_word, kept), shlex.quote(resume)] if resume else [shlex.quote(_hidden(word)) for word in kept]
+    _, ours, below = ".".join(Path(sys.argv[0]).with_suffix("").parts).rpartition("runner")
+    module = f"{ours}{below.removesuffix('.__main__')}" if ours and name.endswith(".py") else ""
     program, path = ("python", sys.executable) if module else (name, sys.argv[0])
     if resume and os.path.abspath(shutil.which(program) or "") != os.path.abspath(path):
         program = shlex.quote(path)
-    return " ".join([f"{program} -m runner" if module else program, *words])
+    return " ".join([f"{program} -m {module}" if module else program, *words])
+
+
+def shell_word(word: str) -> str:
+    """A word of a command line for a POSIX shell. In place of a value with a secret is a variable, and what the shell
+    reports where it is not set."""
+    key, equals, value = (hidden := _hidden(word)).partition("=")
+    if not equals or HIDDEN not in value:
+        return shlex.quote(hidden)
+    variable = re.sub(r"\W+", "_", key.lstrip("+~")).upper()
+    return f'{shlex.quote(key)}="${{{variable}:?set it to the value that is not shown here}}"'
+
+
+def _hidden(word: str) -> str:
+    """A word of a command line without secrets, which keeps the key of a setting."""
+    key, equals, _ = word.partition("=")
+    hidden = redact(word)
+    return hidden if hidden.startswith(key + equals) or redact(key) != key else f"{key}={HIDDEN}"
 
 
 @functools.cache

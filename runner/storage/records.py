@@ -19,7 +19,7 @@ from components.core.usage import usage_of
 from runner.storage import disk
 from runner.storage.schema import Record
 from runner.storage.stored import Packer
-from runner.storage.texts import TextReader, TextWriter
+from runner.storage.texts import TextWriter, discard_known
 
 FILE = "records.jsonl"
 SCHEMA = 1
@@ -120,10 +120,12 @@ class RecordWriter:
             os.close(self._lock)
 
 
-def referred_texts(folder: Path) -> set[str]:
-    """The names of the texts that the records refer to."""
+def lost_texts(folder: Path) -> set[bytes]:
+    """The names of texts that the records refer to and that no file has. Raises ConfigError for damaged ones."""
     with (folder / FILE).open("rb") as file:
-        return {name.decode() for line in file for name in _REFERENCE.findall(line)}
+        names = {name for line in file for name in _REFERENCE.findall(line)}
+    discard_known(names, folder)
+    return names
 
 
 def slim(record: Record) -> Record:
@@ -199,13 +201,12 @@ def _repair(folder: Path) -> set[tuple[str, int]]:
                 finished.add(key)
                 texts.update(_REFERENCE.findall(line))
                 out.write(line)
-    stored = TextReader(folder) if texts else None
-    if stored is not None:
-        stored.check()
-    if lost := [name for name in texts if stored is None or name.decode() not in stored]:
+    if texts:
+        discard_known(texts, folder)
+    if lost := len(texts):
         fresh.unlink()
         raise ConfigError(
-            f"{folder}: {len(lost)} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"
+            f"{folder}: {lost} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"
             f" {FILE} and resume, and the journal answers again"
         )
     if complete:

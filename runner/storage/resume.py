@@ -67,8 +67,8 @@ def _line_of(run: Path) -> str:
     words = shlex.split(str(notes.get("command", "")))
     if not words or notes.get("sweep"):
         return ""
-    kept = [word for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
-    return f"; to resume {run}: {shlex.join([*kept, f'run.resume={quoted(run)}'])}"
+    kept = [manifest.shell_word(word) for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
+    return f"; to resume {run}: {' '.join([*kept, setting('run.resume', run)])}"
 
 
 def parts_of(cfg: Mapping[str, Any]) -> int | None:
@@ -127,7 +127,11 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The settings that can change a score and differ: ``key was x, now is y``. A key that a later version has added is
     not a difference while it is empty."""
-    before, after = settled(old), settled(new)
+    return differences_of(settled(old), settled(new))
+
+
+def differences_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The same of settled settings."""
     after = {key: text for key, text in after.items() if key in before or text not in _EMPTY}
     return [
         f"{key} was {before.get(key, 'not there')}, now is {after.get(key, 'not there')}"

@@ -194,6 +194,19 @@ class FileDigest(TypedDict):
     sha256: str
 
 
+class ProtocolFacts(TypedDict):
+    """Under which frozen study a run was begun (``frozen``: digest of its frozen form), as which arm and seed of how
+    many ``planned`` episodes, and how it deviates."""
+
+    study: str
+    frozen: str
+    arm: str
+    seed: int
+    planned: int
+    deviations: list[str]
+    reason: str | None
+
+
 class Manifest(TypedDict, total=False):
     """``manifest.json`` of a run: what is known at its start, then how it ended. A refused run has few of the keys."""
 
@@ -245,6 +258,7 @@ class Manifest(TypedDict, total=False):
     calls: Calls
     spent: Spent
     files: dict[str, FileDigest]
+    protocol: ProtocolFacts
 
 
 class LearntManifest(TypedDict, total=False):

@@ -167,9 +167,9 @@ class Unpacker:
             error=record["error"],
         )
 
-    def tools(self, offer: str | None) -> dict[str, Mapping[str, Any]]:
-        """Name -> facts of the tools of an offer, by its reference."""
-        return {name: spec["facts"] for name, spec in self._offer(offer)}
+    def facts(self, offer: str | None) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """Name and facts of the tools of an offer, by its reference."""
+        return ((name, spec["facts"]) for name, spec in self._offer(offer))
 
     def _offer(self, offer: str | None) -> Iterable[tuple[str, dict[str, Any]]]:
         """The specs of an offer by name; in earlier versions without a line of names, each name in its spec."""

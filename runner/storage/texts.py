@@ -9,13 +9,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import orjson
 from zlib_ng import zlib_ng
 
+from components.core.compact import compact_json
 from components.core.errors import ConfigError
 from components.core.redaction import HIDDEN
 from runner.storage import disk
@@ -89,10 +90,10 @@ class TextWriter:
             self._forget()
         for digest, part in zip(digests, parts, strict=True):
             if digest not in self._paragraphs:
-                self._lines.append(orjson.dumps(["p", self._count, part]))  # what cannot be written is not remembered
+                self._lines.append(compact_json(["p", self._count, part]))  # what cannot be written is not remembered
                 self._paragraphs[digest], self._count = self._count, self._count + 1
         self._texts.add(name)
-        self._lines.append(orjson.dumps(["t", name, [self._paragraphs[digest] for digest in digests]]))
+        self._lines.append(compact_json(["t", name, [self._paragraphs[digest] for digest in digests]]))
         return name
 
     def flush(self) -> None:
@@ -137,7 +138,7 @@ class TextReader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: list[tuple[Path, list[bytes | str], dict[bytes, bytes]]] = []  # paragraphs, lines of texts
-        for path in sorted(filter(Path.is_file, folder.glob(PATTERN))):  # a pipe would be waited for
+        for path in _files(folder):
             parts, texts, n = list[bytes | str](), dict[bytes, bytes](), 0
             for lines in _lines(path):  # in bulk: there are more lines than are looked at
                 mine = [line for line in lines if line[:4] == b'["t"']
@@ -159,17 +160,29 @@ class TextReader:
         text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
         raise ConfigError(f"{self._folder}: {text}")
 
-    def check(self) -> None:
-        """Read all texts. Raises ConfigError for what is damaged."""
-        for *_, texts in self._files:
-            for name in texts:
-                self.lines(name.decode("utf-8", "replace"))
-
-    def __contains__(self, name: str) -> bool:
-        return any(name.encode() in texts for *_, texts in self._files)
-
     def __getitem__(self, name: str) -> str:
         return "\n".join(self.lines(name))
+
+
+def discard_known(names: set[bytes], folder: Path) -> None:
+    """Discard the names of texts of the folder, all of which are read, a line at a time. Raises ConfigError for what is
+    damaged."""
+    for path in _files(folder):
+        n = 0  # paragraphs so far; a text comes after its own
+        try:
+            for kind, name, content in map(orjson.loads, chain.from_iterable(_lines(path))):
+                if kind == "t" and all(0 <= one < n for one in content):
+                    names.discard(name.encode())
+                elif kind == "p" and name == n and isinstance(content, str):
+                    n += 1
+                else:
+                    raise ValueError(f"{kind!r} {name!r} after {n} paragraphs")
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(filter(Path.is_file, folder.glob(PATTERN)))  # a pipe would be waited for
 
 
 def _paragraph(parts: list[bytes | str], n: int) -> str:
@@ -188,7 +201,7 @@ def _lines(path: Path) -> Iterator[list[bytes]]:
     rest = b""
     unzip = zlib_ng.decompressobj(31)
     with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
+        while chunk := file.read(1 << 16):
             try:
                 data = rest + unzip.decompress(chunk)
             except zlib_ng.error:  # type: ignore[misc]  # its stub has a value for the class

@@ -1,7 +1,6 @@
 """``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again."""
 
 import shutil
-import sys
 from dataclasses import replace
 from typing import cast
 
@@ -12,8 +11,10 @@ from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
+from runner.storage.integrity import write_metrics
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
+from runner.terminal.command import print_lines
 
 PARTS = "parts"
 _MERGED = "merged"
@@ -73,7 +74,7 @@ def gather(cell: Cell, jobs: int) -> None:
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
     cell.code = BUDGET if stopped else ERRORS if failed else 0
     track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
-    print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
+    print_lines(f"{cell.label}: {status_line(notes)} {cell.folder}")
 
 
 def _merge(cell: Cell) -> Manifest:
@@ -91,9 +92,9 @@ def _merge(cell: Cell) -> Manifest:
     (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]
     summary = summarise(slim, notes["levels"], notes["by"], cell.facts["kinds"])
-    (fresh / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     manifest.write(fresh, notes)
+    write_metrics(fresh, as_json(summary))
     names = sorted((path.name for path in fresh.iterdir()), key=lambda name: name == manifest.FILE)
     for stale in cell.folder.glob("texts-*.jsonl.gz"):
         stale.unlink()

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from components.core.errors import ConfigError
 from components.text.words import meant, written_out
@@ -75,23 +75,26 @@ def print_note(text: str) -> None:
     print(written_out(text), file=sys.stderr)  # noqa: T201
 
 
+def print_lines(*lines: str) -> None:
+    """Print lines of the result, their control characters escaped."""
+    for line in lines:
+        print(written_out(line))  # noqa: T201
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser that refuses in one line."""
+    """A parser that refuses in one line, abbreviated flags too."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         """Raise ConfigError, with the flag that was meant, or how the command is written."""
+        flags = [flag for action in self._actions for flag in action.option_strings if flag not in ("-h", "--help")]
         if unknown := re.search(r"unrecognized arguments: .*?(--[\w-]+)", message):
-            message = f"{message}; {meant(unknown[1], self.flags())}".rstrip("; ")
-        if "required" in message:
+            message = f"{message}; {meant(unknown[1], flags)}".rstrip("; ")
+        if "required" in message or "expected" in message:
             message += f"; {' '.join(self.format_usage().split())}"
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")
-
-    def flags(self) -> Iterator[str]:
-        """All long flags, those of its commands included."""
-        for action in self._actions:
-            yield from (flag for flag in action.option_strings if flag.startswith("--"))
-            for command in action.choices.values() if isinstance(action.choices, dict) else ():
-                yield from command.flags()
 
 
 @contextmanager

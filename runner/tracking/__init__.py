@@ -20,7 +20,7 @@ from runner.storage import manifest
 from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
-from runner.tracking.store import base_url, database_of, is_permitted, place_of, texts_may_leave
+from runner.tracking.store import base_url, database_of, is_permitted, place_of, short, texts_may_leave
 
 log = logging.getLogger(__name__)
 
@@ -153,7 +153,9 @@ def prepare(config: Mapping[str, Any], folder: Path, *, sweep: str | None = None
 
 def wait() -> None:
     """Wait until all that this process marked is sent, or cannot be, or the tracker does nothing for some minutes."""
-    current_process().wait(_command().waiting)
+    if (command := _command()).marked:
+        how = f"Ctrl-C loses nothing: the next command sends what waits, or {unsent.command(command.place)}"
+        current_process().wait(command.waiting, f"MLflow at {short(command.tracking['uri'])} ({how})")
 
 
 def end() -> None:

@@ -22,8 +22,9 @@ _NICENESS = 10  # the calls of the run come first
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Follow a command, or send once. Returns the exit code: 1 where something could not be sent."""
-    parser = argparse.ArgumentParser(prog="python -m runner.tracking", description=__doc__)
+    """Follow a command, or send once and print what became of it. Returns the exit code: 1 where something could not be
+    sent, 2 where no runs were tracked."""
+    parser = argparse.ArgumentParser(prog="python -m runner.tracking", description=__doc__, allow_abbrev=False)
     parser.add_argument("places", nargs="*", type=Path, default=[PLACE, *PLACE.glob("*/")], metavar="PLACE",
                         help="by default outputs/.mlflow")  # fmt: skip
     parser.add_argument(FOLLOW, action="store_true", help=argparse.SUPPRESS)
@@ -32,10 +33,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.nice(_NICENESS)
         follow(sys.stdin.fileno())
         return 0
-    failed = [place for place in options.places if send_unsent(place)]
+    places = [place for place in options.places if (place / unsent.FOLDER).is_dir()]
+    if not places:
+        print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
+        return 2
+    n = _count(places)
+    failed = [place for place in places if send_unsent(place)]
     for place in failed:
         print_note(unsent.last_note(place))
+    left = _count(places)
+    others = "; the others still run, or are of another machine" if left and not failed else ""
+    print_note(f"sent {n - left} of {n} to MLflow{others}" if n else "all runs are in MLflow; make ui shows them")
     return int(bool(failed))
+
+
+def _count(places: Sequence[Path]) -> int:
+    return sum(len(unsent.markers(place)) for place in places)
 
 
 def follow(source: int) -> None:

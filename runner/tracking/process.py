@@ -12,10 +12,13 @@ from pathlib import Path
 
 import orjson
 
+from runner.terminal.command import print_note
+
 FOLLOW = "--follow"  # lines on standard input
 _LOG = "log"  # next to the markers: what a tracker prints
 _POLL_MILLISECONDS = 50
 _PATIENCE = 300.0  # seconds in which nothing was tried; a request to a silent server takes up to 110
+_SILENT_SECONDS = 5.0  # of waiting, before a line says so
 _HOME = Path(__file__).resolve().parents[2]
 
 
@@ -39,13 +42,17 @@ class Process:
         if figures is not None and self._lines:
             self._lines.pop()
 
-    def wait(self, count: Callable[[], int]) -> None:
-        """Wait until ``count`` is 0, the process has ended, or nothing has changed for some minutes."""
-        left, end = -1, 0.0
+    def wait(self, count: Callable[[], int], whom: str) -> None:
+        """Wait until ``count`` is 0, the process has ended, or nothing has changed for some minutes. ``whom``: what is
+        waited for, which is printed where that takes seconds."""
+        left, end, begun = -1, 0.0, time.monotonic()
         self._flush()
         while self._to != -1:
             if (now := count()) != left:
                 left, end = now, time.monotonic() + _PATIENCE
+            if left and begun and time.monotonic() > begun + _SILENT_SECONDS:
+                begun = 0.0
+                print_note(f"waiting for {whom}, {_PATIENCE:.0f} s at most without an answer")
             poll = select.poll()
             poll.register(self._to, 0)  # only the process's end is reported
             if not left or time.monotonic() > end or poll.poll(_POLL_MILLISECONDS):

@@ -17,10 +17,21 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner.storage import disk, manifest
+from runner.storage.integrity import refuse_changed
 from runner.terminal.command import print_note
 from runner.tracking import describe, otlp, traces, unsent
 from runner.tracking.describe import job_of, safe, stage_facts
-from runner.tracking.store import Tracker, connect, failures, is_permitted, place_of, short, texts_may_leave, view_url
+from runner.tracking.store import (
+    Tracker,
+    connect,
+    database_of,
+    failures,
+    is_permitted,
+    place_of,
+    short,
+    texts_may_leave,
+    view_url,
+)
 
 _METRICS = "metrics.json"
 _TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
@@ -59,7 +70,7 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> int:
 def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> str | None:
     """Send what a marker has. Returns why that failed, with the command that sends it again. ``down``: the stores that
     did not answer, which are not asked for every run."""
-    folder, config = Path(work["folder"]), work["config"]
+    folder, config, database = Path(work["folder"]), work["config"], None
     place = place.resolve()
     try:
         if work["kind"] != "begun" and not folder.is_dir():
@@ -67,6 +78,7 @@ def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception])
         with chdir(work["cwd"]):
             if place_of(uri := config["tracking"]["uri"]).resolve() != place:
                 raise ConfigError(f"its marker names another store than {place}")
+            database = database_of(uri)
             if uri not in down:
                 try:
                     connect(config)
@@ -76,7 +88,7 @@ def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception])
                 raise down[uri]
             _send(folder, config, work)
     except failures() + _DAMAGED as error:
-        return unsent.line(place, folder, error, whole=work["kind"] != "run")
+        return unsent.line(place, folder, error, database, whole=work["kind"] != "run")
     return None
 
 
@@ -90,7 +102,7 @@ def _send(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> N
             files = files_below(folder, work["files"])
             finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
         case _:
-            parent_of(connect(config), config, work["sweep"], work["total_jobs"])
+            parent_of(connect(config), config, work["sweep"], folder, work["total_jobs"])
 
 
 def files_below(folder: Path, files: Sequence[str]) -> list[Path]:
@@ -109,8 +121,8 @@ def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> s
             if not unsent.is_running(folder):
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
-    except failures() as error:
-        print_note(f"warning: {unsent.line(place, folder, error)}")
+    except failures() + _DAMAGED as error:
+        print_note(f"warning: {unsent.line(place, folder, error, database_of(tracking['uri']))}")
         return None
     return url
 
@@ -144,7 +156,7 @@ class Progress:
     def _send(self, marker: Path, work: Mapping[str, Any], figures: Mapping[str, float]) -> None:
         if marker not in self._runs:
             job, tracker = job_of(Path(work["folder"])), connect(work["config"])
-            parent = parent_of(tracker, work["config"], work["sweep"], work["total_jobs"], job.start)
+            parent = parent_of(tracker, work["config"], work["sweep"], job.folder.parent, work["total_jobs"], job.start)
             run_id = tracker.run(job, parent)
             tracker.client.update_run(run_id, "RUNNING", job.name)  # it may be one that is resumed
             self._runs[marker] = tracker, run_id
@@ -158,14 +170,16 @@ class Progress:
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str:
     """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
-    there even where the tracker fails during files or traces."""
+    there even where the tracker fails during files or traces. Raises Damaged for files that are not as the run wrote
+    them."""
+    refuse_changed(folder)
     job, tracker = job_of(folder), connect(config)
-    parent = parent_of(tracker, config, sweep, total_jobs, job.start)
+    parent = parent_of(tracker, config, sweep, folder.parent, total_jobs, job.start)
     run_id = tracker.run(job, parent)
     url = view_url(config, tracker.experiment_id, run_id=run_id)
     _remember(folder, config, tracker.experiment_id, run_id, url)
     figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
-    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {})
+    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": sweep_tag(sweep, folder.parent)} if sweep else {})
     tracker.log(run_id, figures, describe.params_of(job, config), tags)
     if dataset := job.manifest.get("dataset"):
         tracker.log_dataset(run_id, dataset)
@@ -207,23 +221,27 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
 
 
 def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> str:
-    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view."""
-    sweep, tracker = safe(sweep), connect(config)
+    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view.
+    Raises Damaged for a job's files that are not as that wrote them."""
+    there = [folder for folder in folders if (folder / manifest.FILE).exists()]
+    for folder in there:
+        refuse_changed(folder)
+    tag, tracker, jobs = sweep_tag(sweep, folders[0].parent), connect(config), list(map(job_of, there))
     if (forked := tracker.forked(config)) is not None:
         return view_url(config, tracker.experiment_id, run_id=forked)
-    jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
-    parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
+    start = min((job.start for job in jobs if job.start is not None), default=None)
+    parent = tracker.parent(tag, safe(sweep), start)
     named = (config.get("compare") or {}).get("scores") or ()
     kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
     tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
     status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
     end = max((job.end for job in jobs if job.end is not None), default=None)
     tracker.client.set_terminated(parent, status, end)
-    key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
+    key, view = f"mlflow.sharedViewState.{tag}", describe.shared_view(jobs, tag, named)
     tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
     gone = ["unknown"] * (len(folders) - len(jobs))  # jobs that never began, or whose folders were removed
     attach(tracker, parent, files, [*(job.privacy for job in jobs), *gone], config)
-    _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
+    _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=tag))
     return url
 
 
@@ -237,12 +255,19 @@ def attach(
 
 
 def parent_of(
-    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, total_jobs: int, start: int | None = None
-) -> str | None:
-    """The run that a fork continues, else the parent run of a sweep of two or more jobs, made where it is missing."""
+    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, home: Path, total_jobs: int,
+    start: int | None = None,
+) -> str | None:  # fmt: skip
+    """The run that a fork continues, else the parent run of a sweep of two or more jobs in a folder, made where it is
+    missing."""
     if (forked := tracker.forked(config)) is not None:
         return forked
-    return tracker.parent(safe(sweep), start) if sweep and total_jobs > 1 else None
+    return tracker.parent(sweep_tag(sweep, home), safe(sweep), start) if sweep and total_jobs > 1 else None
+
+
+def sweep_tag(sweep: str, home: Path) -> str:
+    """What tells a sweep from others: its name and its folder, as two may begin in the same second."""
+    return f"{safe(sweep)}-{sha256(os.path.abspath(home).encode()).hexdigest()[:8]}"
 
 
 def _remember(folder: Path, config: Mapping[str, Any], experiment: str, run_id: str, url: str) -> None:

@@ -1,17 +1,16 @@
-"""The connection to MLflow: quiet, with database, experiment and runs made once, under a file lock.
-
-And the run folders of an experiment there: at the places its runs name, else downloaded from their artifacts.
-"""
+"""The connection to MLflow: quiet, with database, experiment and runs made once, under a file lock."""
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,10 +19,7 @@ from urllib.parse import quote
 
 import orjson
 
-from components.core.errors import ConfigError
-from runner.storage import manifest
 from runner.storage.disk import locked
-from runner.storage.records import FILE as RECORDS
 from runner.storage.schema import DatasetFacts
 from runner.tracking.describe import Figure, Job, safe
 
@@ -35,12 +31,15 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "MLFLOW_LOGGING_LEVEL": "CRITICAL", "MLFLOW_DISABLE_AGENT_HINT": "true",
                 "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
-_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+_RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2",
              "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
 PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
 _PAGE = 200  # runs per request
+_UNREADABLE = "(sqlite3.DatabaseError) "
+_FULL = ("database or disk is full", os.strerror(errno.ENOSPC))
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ class Tracker:
         tags = {"folder_id": job.id, "level": "job"} | ({"mlflow.parentRunId": parent} if parent else {})
         return self._run(f"tags.folder_id = '{job.id}'", job.name, tags, job.start)
 
-    def parent(self, sweep: str, start: int | None) -> str:
-        """The sweep's parent run, made when it is not there yet. Returns its id."""
-        where, tags = f"tags.level = 'sweep' AND tags.sweep = '{sweep}'", {"level": "sweep", "sweep": sweep}
-        return self._run(where, sweep, tags, start)
+    def parent(self, tag: str, name: str, start: int | None) -> str:
+        """The parent run of the sweep with this ``tag``, made when it is not there yet. Returns its id."""
+        where, tags = f"tags.level = 'sweep' AND tags.sweep = '{tag}'", {"level": "sweep", "sweep": tag}
+        return self._run(where, name, tags, start)
 
     def forked(self, config: Mapping[str, Any]) -> str | None:
         """The run whose episodes a fork continues, where it was sent to this experiment."""
@@ -109,11 +108,20 @@ class Tracker:
             self.client.log_artifact(run_id, str(path), None if below == "." else below)
 
     def _run(self, where: str, name: str, tags: dict[str, str], start: int | None) -> str:
+        from mlflow.exceptions import MlflowException
+
         with locked(self.lock, 0o600):
-            if found := self.client.search_runs([self.experiment_id], where, max_results=1):
-                return str(found[0].info.run_id)
-            start = int(time.time() * 1000) if start is None else start
-            return str(self.client.create_run(self.experiment_id, start, tags, name).info.run_id)
+            found: Sequence[Run] = self.client.search_runs([self.experiment_id], where, max_results=1)
+            if not found:
+                start = int(time.time() * 1000) if start is None else start
+                try:
+                    with _asking_once():
+                        found = [self.client.create_run(self.experiment_id, start, tags, name)]
+                except MlflowException:  # a server that was too slow may have made it
+                    found = self.client.search_runs([self.experiment_id], where, max_results=1)
+                    if not found:
+                        raise
+            return str(found[0].info.run_id)
 
 
 def connect(config: Mapping[str, Any]) -> Tracker:
@@ -136,14 +144,27 @@ def connect(config: Mapping[str, Any]) -> Tracker:
                 fresh = database.with_name(f"{database.name}.new")
                 fresh.unlink(missing_ok=True)
                 place = str(database.with_name("artifacts"))
-                store = SqlAlchemyStore(f"sqlite:///{fresh}", place)  # type: ignore[no-untyped-call]  # mlflow's own
-                store.engine.dispose()
+                address = f"sqlite:///{fresh}"
+                try:
+                    SqlAlchemyStore(address, place)  # type: ignore[no-untyped-call]  # mlflow's own
+                finally:  # it keeps the connection, even to a file that another attempt removes
+                    SqlAlchemyStore._get_or_create_engine(address).dispose()
                 fresh.replace(database)
     from mlflow import MlflowClient
 
     client = MlflowClient(uri)
     with locked(lock, 0o600):
         return Tracker(client, uri, _experiment(client, name, tracking.get("artifacts")), lock)
+
+
+@contextmanager
+def _asking_once() -> Iterator[None]:
+    """Without MLflow's own retries, which would make a run again that a slow server is making."""
+    before, os.environ[_RETRIES] = os.environ[_RETRIES], "0"
+    try:
+        yield
+    finally:
+        os.environ[_RETRIES] = before
 
 
 def load(with_database: bool = False) -> None:
@@ -172,11 +193,22 @@ def failures() -> tuple[type[Exception], ...]:
     return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError
 
 
-def short(error: object) -> str:
-    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause."""
+def short(error: object, database: Path | None = None) -> str:
+    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause. A
+    ``database`` that is damaged or has no room is named, with what to do."""
     text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
+    if database is not None and text.startswith(_UNREADABLE):
+        return damaged(database, text.removeprefix(_UNREADABLE))
+    if database is not None and any(full in text for full in _FULL):
+        return f"the disk of {database} or its artifacts is full: make room there"
     return text[:300] or type(error).__name__
+
+
+def damaged(database: Path, found: str) -> str:
+    """What is wrong with a database that SQLite cannot read, and what to do."""
+    again = "python -m runner.report track FOLDER sends again what was in it"
+    return f"{database} is damaged ({found}): rename it, and the next command makes a new one; {again}"
 
 
 def view_url(
@@ -239,47 +271,3 @@ def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
     if found.lifecycle_stage == "deleted":
         client.restore_experiment(found.experiment_id)
     return str(found.experiment_id)
-
-
-def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
-    """The folders of an experiment's jobs, the oldest first; those of other machines are downloaded ``into`` a folder.
-    Raises ConfigError where there is no such experiment, no run, or one without its records."""
-    database = database_of(uri)
-    if database is not None and not database.is_file():
-        raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
-    try:
-        load(with_database=database is not None)
-        from mlflow import MlflowClient
-
-        client = MlflowClient(absolute(uri))
-        known = client.get_experiment_by_name(experiment)
-        if known is None:
-            have = ", ".join(sorted(one.name for one in client.search_experiments() if one.experiment_id != "0"))
-            raise ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
-        ids, where, order = [known.experiment_id], "tags.level = 'job'", ["attributes.start_time ASC"]
-        folders, token = list[Path](), None
-        while token != "":
-            page = client.search_runs(ids, where, max_results=_PAGE, order_by=order, page_token=token)
-            folders += [_folder(client, run, into) for run in page]
-            token = page.token or ""
-    except failures() as error:
-        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
-    if not folders:
-        raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
-    return folders
-
-
-def _folder(client: MlflowClient, run: Run, into: Path) -> Path:
-    """The folder that a run names, if it still is this run's, else a copy of its artifacts."""
-    folder, id = Path(run.data.tags.get("folder", "")), run.data.tags.get("folder_id")
-    if (folder / RECORDS).is_file() and (manifest.read(folder).get("mlflow") or {}).get("id") == id:
-        return folder
-    copy = into / str(run.info.run_id)
-    copy.mkdir(parents=True, exist_ok=True)
-    for artifact in client.list_artifacts(run.info.run_id):
-        if not artifact.is_dir:
-            client.download_artifacts(run.info.run_id, artifact.path, str(copy))
-    if not (copy / RECORDS).is_file():
-        name = run.info.run_name
-        raise ConfigError(f"mlflow: run {name} is not at {folder}, and its records were not sent (tracking.permits)")
-    return copy

@@ -78,8 +78,8 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any], sel
     while batch := list(islice(traces, _BATCH)):
         started = time.monotonic()
         for spans, record in batch:
-            info = _info(experiment, run_id, spans, record, ids[spans.trace_id], selected.binary)
-            client.start_trace(info)
+            digest, decides = ids[spans.trace_id], job.manifest.get("decides")
+            client.start_trace(_info(experiment, run_id, spans, record, digest, selected.binary, decides))
         client.log_spans(experiment, [Span.from_dict(span) for spans, _ in batch for span in spans.spans])
         done += len(batch)
         if time.monotonic() - started > _MAX_SECONDS:
@@ -117,9 +117,10 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
 
 
 def _info(
-    experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str]
+    experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str], decides: object
 ) -> TraceInfo:
-    """The entry in the list of traces, with the scores as feedback: MLflow shows the newest first."""
+    """The entry in the list of traces, with the scores as feedback. MLflow shows the newest first, in its table those
+    first by name, and of a name the beginning: ``*rate completion`` decides, ``f1 response`` is another score."""
     from mlflow.entities import Assessment, AssessmentSource, Feedback, TraceInfo, TraceLocation, TraceState
 
     sample, epoch = str(record["sample_id"]), record["epoch"]
@@ -130,7 +131,7 @@ def _info(
     for n, (name, score) in enumerate(record["scores"].items()):  # pass or fail where a score is 0 or 1 in all records
         if score is not None:
             feedback = Feedback(
-                name=name.replace("/", " "),
+                name="*" * (name == decides) + " ".join(reversed(name.split("/"))),
                 value=bool(score) if name in binary else float(score),
                 source=AssessmentSource("CODE", "scorer"),
                 rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,

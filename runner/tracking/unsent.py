@@ -16,17 +16,18 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.storage import disk
+from runner.storage.integrity import Damaged
 from runner.storage.resume import without_secrets
 from runner.tracking.store import PLACE, place_of, short
 
 NEWEST = "newest"  # the file that has the page of the newest run or sweep
-_FOLDER, _NOTE = "unsent", "failed"
+FOLDER, _NOTE = "unsent", "failed"
 _READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compare", "fork")  # of a config
 
 
 def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path:
     """Write the marker of a run, a stage, a sweep or of what is made before a sweep. Raises OSError."""
-    path = place_of(config["tracking"]["uri"]).absolute() / _FOLDER / f"{id}-{os.getpid()}.json"
+    path = place_of(config["tracking"]["uri"]).absolute() / FOLDER / f"{id}-{os.getpid()}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = without_secrets({key: config[key] for key in _READ if key in config}) | {"tracking": config["tracking"]}
     kept["model"] = {key: (config.get("model") or {}).get(key) for key in ("name", "temperature")}  # no headers
@@ -41,7 +42,7 @@ def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: A
 
 def markers(place: Path) -> list[Path]:
     """All of them, what failed last at the end."""
-    found = {path: tried_at(path) for path in (place / _FOLDER).glob("*.json")}
+    found = {path: tried_at(path) for path in (place / FOLDER).glob("*.json")}
     return [path for _, path in sorted((at, path) for path, at in found.items() if at is not None)]
 
 
@@ -74,7 +75,7 @@ def tried_at(marker: Path) -> int | None:
 
 def discard(config: Mapping[str, Any], id: str) -> None:
     """Remove the markers of a run that was sent by hand."""
-    for path in (place_of(config["tracking"]["uri"]) / _FOLDER).glob(f"{id}-*.json"):
+    for path in (place_of(config["tracking"]["uri"]) / FOLDER).glob(f"{id}-*.json"):
         path.unlink(missing_ok=True)
 
 
@@ -102,7 +103,7 @@ def is_running(folder: Path) -> bool:
 @contextmanager
 def sending(place: Path) -> Iterator[None]:
     """Wait until no other process sends, and keep them waiting."""
-    if not (folder := place / _FOLDER).is_dir():
+    if not (folder := place / FOLDER).is_dir():
         yield
         return
     with disk.locked(folder / ".lock", 0o600):
@@ -115,15 +116,16 @@ def command(place: Path) -> str:
     return f"python -m runner.tracking{named}"
 
 
-def line(place: Path, folder: Path, error: object, whole: bool = False) -> str:
+def line(place: Path, folder: Path, error: object, database: Path | None = None, *, whole: bool = False) -> str:
     """That a run was not sent, and the command that sends it; ``whole``: with all others that were not."""
     again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
-    return f"{folder} was not sent to MLflow: {short(error)}; nothing is lost, send again: {again}"
+    what = f"{error}; then" if isinstance(error, Damaged) else f"{short(error, database)}; nothing is lost,"
+    return f"{folder} was not sent to MLflow: {what} send again: {again}"
 
 
 def note(place: Path, failed: Sequence[str]) -> None:
     """Note for the next command what failed, or that nothing did."""
-    path = place / _FOLDER / _NOTE
+    path = place / FOLDER / _NOTE
     if failed:
         more = f" (and {len(failed) - 1} more, all: {command(place)})" if failed[1:] else ""
         path.write_text(failed[0] + more, encoding="utf-8")
@@ -134,5 +136,5 @@ def note(place: Path, failed: Sequence[str]) -> None:
 def last_note(place: Path) -> str:
     """What failed last; empty where nothing did."""
     with suppress(OSError):
-        return (place / _FOLDER / _NOTE).read_text(encoding="utf-8", errors="replace")
+        return (place / FOLDER / _NOTE).read_text(encoding="utf-8", errors="replace")
     return ""

@@ -100,7 +100,7 @@ def test_errors_still_describe_what_happened(echoed):
     _, _, done, _ = echoed
     errors = [record["error"] for record in read_records(done.folder) if record["error"]]
     kinds = {error.partition(":")[0] for error in errors}
-    assert errors and kinds <= {"server", "rate_limit", "unreadable", "auth", "bad_request"}, kinds
+    assert errors and kinds <= {"server", "rate_limit", "unreadable", "auth", "redirect", "bad_request"}, kinds
 
 
 @pytest.mark.parametrize("tracking", ["off", pytest.param("mlflow", marks=slow)])

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def test_a_command_ends_before_mlflow_has_its_run_and_nothing_is_lost_when_the_t
     assert "1 run is still being sent, python -m runner.tracking waits for that" in last
     assert len(unsent(tmp_path)) == 1
     sent = send(tmp_path)
-    assert (sent.returncode, sent.stdout, sent.stderr) == (0, "", "")
+    assert (sent.returncode, sent.stdout, sent.stderr) == (0, "", "sent 1 of 1 to MLflow\n")
     assert in_mlflow(tmp_path) == ([("FINISHED", 3)], 0) and not unsent(tmp_path)
 
 
@@ -102,7 +103,7 @@ def finished(process, served, cwd):
 def sending(process, served, cwd):
     """When the command has ended, and the tracker is in the middle of the traces."""
     process.done()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not traces_of(cwd):
         assert time.monotonic() < end
     for id in trackers(cwd):
@@ -122,10 +123,11 @@ def traces_of(cwd):
 @pytest.mark.parametrize("moment", [midway, following, finished, sending])
 @pytest.mark.parametrize("both", [True, False], ids=["both", "tracker"])
 def test_everything_is_there_once_after_the_next_command(tmp_path, moment, both):
-    with Served(Server(Voice(), latency=0.05 if moment is not following else 0.5)) as served:
+    with Served(Server(Voice(), latency=0.05 if moment is not following else 2.0)) as served:
         words = (*WORDS, *endpoint(served.url))
         process = start(tmp_path, *words, "hydra.run.dir=run")
         moment(process, served, tmp_path)
+        served.server.latency = 0.05
         if both and process.process.poll() is None:
             process.signal(KILL)
         kill_trackers(tmp_path)
@@ -176,7 +178,25 @@ def test_a_server_that_is_down_costs_one_line_which_the_next_command_shows(tmp_p
     while trackers(tmp_path) and time.monotonic() < end:
         time.sleep(0.1)
     done = run(tmp_path, *words, "tracking.wait=true", env=env)
-    (line,) = done.err.splitlines()
-    assert line.startswith(f"warning: {tmp_path}/outputs/scratch/") and "secret" not in line
+    *_, line = done.err.splitlines()
+    assert line.startswith(f"warning: {tmp_path}/outputs/scratch/") and "secret" not in done.err
     assert "was not sent to MLflow" in line and "send again: python -m runner.report track" in line
     assert "1 run is still being sent" in done.out and len([*tmp_path.glob("outputs/.mlflow/*/unsent/*.json")]) == 2
+
+
+@slow
+def test_waiting_for_a_silent_server_is_said_and_an_interrupt_loses_nothing(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        uri = f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
+        words = ("dataset=cohort", "dataset.n=3", "agent=direct", "tracking=mlflow_server", "tracking.wait=true")
+        process = start(tmp_path, *words, f"tracking.uri={uri}", "hydra.run.dir=run")
+        line = process.process.stderr.readline()
+        process.signal(INTERRUPT)
+        done = process.done()
+        kill_trackers(tmp_path)
+    assert done.code == 130 and "Traceback" not in done.err and "secret" not in line + done.err, done.err
+    assert line.startswith(
+        f"waiting for MLflow at {uri.replace('someone:secret@', '')} (Ctrl-C loses nothing: the next"
+    )
+    assert "/outputs/.mlflow/" in line and line.endswith("), 300 s at most without an answer\n")
+    assert len([*tmp_path.glob("outputs/.mlflow/*/unsent/*.json")]) == 1

@@ -16,7 +16,7 @@ from tests.table import each_row
 # runs many episodes; resamples many runs.
 SLOW = (
     "coverage_few", "litellm", "peers", "sweep", "fused", "sandbox", "connections", "startup", "large", "report", "panel",
-    "coverage", "coverage_confidence",
+    "coverage", "coverage_confidence", "coverage_claims",
 )  # fmt: skip
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: the numbers are not measurements
 

@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 _FILE = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.M | re.S)
 _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.M | re.S)
+_SHOWN = re.compile(r"^```text\n(.*?)^```$", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Page:
     def commands(self) -> list[Command]:
         lines = [line for block in _BLOCK.findall(self.text) for line in block.replace("\\\n", " ").splitlines()]
         return [_command(line) for line in lines if line.strip() and not line.startswith("#")]
+
+    @property
+    def shown(self) -> str:
+        """What its ``text`` blocks show."""
+        return "".join(_SHOWN.findall(self.text))
 
     def write_files(self, folder: Path) -> list[Path]:
         """Write the files of the page below a folder."""

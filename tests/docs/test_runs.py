@@ -31,6 +31,7 @@ def runs(desk) -> dict[str, str]:
     once = run_in_process(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
     many = run_in_process(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
     assert (once.code, many.code) == (0, 0), once.err + many.err
+    (desk / "outputs/.mlflow/unsent").mkdir(parents=True)  # as after a run that was tracked
     sample = next(iter(records.read(desk / "outputs/once")))["sample_id"]
     return {"FOLDER": "outputs/once", "RUN": "outputs/once", "SWEEP": "outputs/many", "SAMPLE": sample}
 
@@ -59,19 +60,30 @@ def test_examples_pass_their_own_tests(desk):
 @pytest.mark.parametrize("page", named(WITH_COMMANDS))
 def test_commands_of_a_page_run_without_errors(page, desk, runs, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")
+    monkeypatch.setenv("COLUMNS", "140")  # as where no terminal is there to ask; a command before may have set it
+    printed = ""
     for command in page.commands:
         if not command.needs and (command.sweeps or page not in ADDING):
-            run(command, desk, runs, few=page.name not in AS_PRINTED)
+            printed += run(command, desk, runs, few=page.name not in AS_PRINTED)
+    if page.name in AS_PRINTED:
+        missing = without_times(page.shown) - without_times(printed)
+        assert not missing, "what the page shows is what is printed"
 
 
-def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool = True) -> None:
-    """Run a command to its end."""
+def without_times(text: str) -> set[str]:
+    """The lines of a text without folders of a day, times and the number at the end of a row, which may be one."""
+    text = re.sub(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d|[\d.]+ s a sample|(?<=run folder: ).*/outputs", "", text)
+    return {re.sub(r"(?m)(?<=[\d.]{6}) +[\d.]{6}$", "", line.rstrip()) for line in text.splitlines()}
+
+
+def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool = True) -> str:
+    """Run a command to its end. Returns what it printed."""
     line = command.line
     for word, value in stands_for.items():
         line = line.replace(word, value)
     words = shlex.split(line)
     if not words[0].endswith("python"):
-        return
+        return ""
     if words[2] == "runner":
         if few and not _AS_IT_IS.search(line):
             words = [
@@ -79,11 +91,12 @@ def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool
                 *(FEW[1:] if " stage=" in line else FEW),
             ]
         done = run_in_process(folder, *words[3:], own=False)
-        code, output = done.code, done.err
+        code, output, printed = done.code, done.err, done.out
     else:
         process = subprocess.run(
             [sys.executable, *words[1:]], cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        code, output = process.returncode, process.stderr
+        code, output, printed = process.returncode, process.stderr, process.stdout
     assert code == 0, f"{line}\n{output}"
+    return printed

@@ -24,7 +24,15 @@ def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
     out = tmp_path / "out"
     assert main([str(sweep), "--out", str(out)]) == 0
     message = capsys.readouterr().out
-    for text in ("score/x on cab", "react", "won:tied:lost", "McNemar", "Holm p", "Detectable", "written to"):
+    for text in (
+        "score/x on cab",
+        "react",
+        "won:tied:lost",
+        "McNemar",
+        "Holm p",
+        "detectable: the smallest true gain",
+        "written to",
+    ):
         assert text in message, text
     comparison = json.loads((out / "compare.json").read_text())
     assert [(one["mine"], one["theirs"]) for one in comparison["comparisons"]] == [

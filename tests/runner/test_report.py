@@ -1,12 +1,14 @@
 """``python -m runner.report``: several runs at once, and the end of a sweep."""
 
 import json
+import re
 
 import pytest
 
 from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
+from runner.results.sections.report import present
 from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
@@ -50,6 +52,23 @@ def test_values_of_strata_are_printed_on_request(tmp_path, capsys):
     assert "dimension/k/score/x" in whole and "stop/refused" in whole
 
 
+def test_of_many_scores_the_first_of_each_group_are_printed_the_one_that_decides_before_all(capsys):
+    one = {"value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "n": 12, "unscored": 0}
+    scores = ["plan/a", "plan/b", "plan/c", "act/a", "act/b", "end/first", "end/last", "stop/answered"]
+    scores += ["calls/total", "calls/per_sample", "cost/usd", "tokens/input", "tokens/output", "time/seconds_p50"]
+    metrics = dict.fromkeys(scores, one) | {"stop/failed": one | {"value": 0.0}, "act/none": one | {"value": None}}
+    present("title", {"decides": "end/last", "lower": ["act/a"]}, {"metrics": metrics, "strata": {}})
+    out = capsys.readouterr().out
+    assert re.findall(r"^  (\w+/\w+.*?)  ", out, re.M) == [
+        "end/last ↑",
+        "plan/a ↑",
+        "act/a ↓",
+        "end/first ↑",
+        "stop/answered",
+    ]
+    assert "end/last decides; ↑ higher is better" in out
+
+
 def test_views_replace_the_metrics(tmp_path, capsys):
     assert main(["tools", str(write(tmp_path / "a", {"one": ("k", [1])}))]) == 0
     assert "run folder:" not in capsys.readouterr().out
@@ -67,7 +86,7 @@ def test_a_run_that_could_not_be_sent_ends_the_command_with_1(tmp_path, capsys):
 
 def test_calls_of_a_sweep_are_summed():
     line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
-    assert line == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
+    assert line == "calls:      1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
 @slow
@@ -136,4 +155,4 @@ def test_bundle_does_not_overwrite_a_file(tmp_path, capsys):
 
 
 def test_repeated_sweep_sent_no_calls():
-    assert calls([]) == "calls:        none, all jobs were finished before"
+    assert calls([]) == "calls:      none, all jobs were finished before"

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import platform
+import subprocess
 import sys
 import threading
 import time
@@ -13,12 +14,13 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.learning import Made
-from runner import tracking
+from runner import tracking, ui
 from runner.storage.records import RecordWriter
 from runner.tracking import describe, send, store, unsent
-from runner.tracking.__main__ import follow
+from runner.tracking.__main__ import follow, main
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
+from tests.mlflow_server import small_disk
 from tests.slow import slow
 
 
@@ -105,6 +107,21 @@ def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(p
     assert send_unsent(place) == 1 and f"names another store than {place}" in unsent.last_note(place)
 
 
+def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
+    assert main([str(place)]) == 2 and main([]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"no runs were tracked in {place}: go where runs were started, or name their PLACE"
+    assert "in outputs/.mlflow: " in second
+    unsent.mark(config(place), "a", "run", tmp_path / "removed")
+    assert main([str(place)]) == 0 and capsys.readouterr().err == "sent 1 of 1 to MLflow\n"
+    assert main([str(place)]) == 0 and capsys.readouterr().err == "all runs are in MLflow; make ui shows them\n"
+    unsent.mark(config(place), "b", "run", tmp_path / "disk/run", sweep=None, total_jobs=1)
+    assert main([str(place)]) == 1
+    assert "is its disk mounted?" in (message := capsys.readouterr().err) and message.endswith(
+        "sent 0 of 1 to MLflow\n"
+    )
+
+
 def test_a_note_that_cannot_be_read_is_no_note(place):
     assert unsent.last_note(place) == ""
     (place / "unsent/failed").mkdir(parents=True)
@@ -152,6 +169,29 @@ def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_pa
     assert "mlflow.db is a folder; nothing is lost, send again: python -m runner.report track" in unsent.last_note(
         place
     )
+
+
+@pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_database_is_named_with_what_to_do_and_left_as_it_is(place, tmp_path, capsys, content):
+    place.mkdir()
+    (place / "mlflow.db").write_bytes(content)
+    unsent.mark(config(place), "id", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+    advice = f"{place}/mlflow.db is damaged (file is not a database): rename it, and the next command makes a new one"
+    assert send_unsent(place) == 1 and len(unsent.markers(place)) == 1
+    assert f"was not sent to MLflow: {advice}" in unsent.last_note(place)
+    assert ui.main(["--uri", f"sqlite:///{place}/mlflow.db"]) == 2 and advice in capsys.readouterr().err
+    assert (place / "mlflow.db").read_bytes() == content
+
+
+@slow
+def test_a_disk_without_room_for_a_database_is_named_at_every_attempt(tmp_path):
+    with small_disk(tmp_path / "store", "400k") as disk:
+        unsent.mark(config(disk), "id", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+        for _ in range(2):
+            assert send_unsent(disk) == 1
+            assert f"the disk of {disk}/mlflow.db or its artifacts is full: make room there" in unsent.last_note(disk)
+        subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+        assert send_unsent(disk) == 0 and unsent.markers(disk) == []
 
 
 @pytest.fixture
@@ -260,20 +300,24 @@ def test_a_pipe_without_room_drops_figures_but_no_finished_run(tmp_path):
     ours.write(tmp_path / "dropped", {})
     ours.write(tmp_path / "finished")
     os.read(read, 1 << 20)
-    ours.wait(lambda: 0)
+    ours.wait(lambda: 0, "it")
     left = os.read(read, 1 << 20)
     assert b"finished" in left and b"dropped" not in left
     os.close(read)
     os.close(ours._to)
 
 
-def test_waiting_has_an_end(monkeypatch):
+def test_waiting_has_an_end_and_a_line_where_it_is_long(monkeypatch, capsys):
     ours, (read, ours._to) = Process(), os.pipe()
-    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.1)
-    ours.wait(lambda: 1)
+    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.3)
+    ours.wait(lambda: 1, "it")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("runner.tracking.process._SILENT_SECONDS", 0.05)
+    ours.wait(lambda: 1, "MLflow")
+    assert capsys.readouterr().err == "waiting for MLflow, 0 s at most without an answer\n"
     monkeypatch.undo()
     os.close(read)
-    ours.wait(lambda: 1)  # it has ended
+    ours.wait(lambda: 1, "it")  # it has ended
     os.close(ours._to)
 
 
@@ -293,7 +337,7 @@ def test_a_process_that_cannot_be_started_costs_no_run(tmp_path, monkeypatch):
     ours = Process()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     ours.write(tmp_path / "here")
-    ours.wait(lambda: 1)
+    ours.wait(lambda: 1, "it")
     monkeypatch.setattr(os, "pipe", lambda: os.open("/nowhere/pipe", os.O_RDONLY))  # no file can be opened
     ours.write(tmp_path / "here")
     assert ours._to == -1

@@ -1,13 +1,19 @@
 """Run folders in a real MLflow on SQLite: one database for the module, an experiment per test."""
 
 import multiprocessing
+import os
 import shlex
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 import orjson
 import pytest
@@ -27,11 +33,13 @@ from components.core.types import (
 )  # fmt: skip
 from runner import tracking, ui
 from runner.config.schema import Tracking
+from runner.storage import manifest
+from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, send, store, traces, unsent
 from runner.tracking import page as pages
+from runner.tracking.folders import folders_of
 from runner.tracking.send import send_unsent
-from runner.tracking.store import folders_of
 from runner.tracking.traces import Spans
 from tests.otlp_collector import collecting
 from tests.slow import slow
@@ -99,7 +107,7 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
     folder.mkdir(parents=True, exist_ok=True)
     write(folder, stops, price)
     facts = {
-        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"]},
+        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"], "settings": "radagent"},
         "varied": varied or {}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
         "dataset": {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": len(stops), "privacy": "open"},
         "prompts": {"radagent": "12ab"}, "start": "2026-10-09T08:53:20+00:00", "end": "2026-10-09T08:58:20+00:00",
@@ -241,8 +249,8 @@ def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     *_, infos = read_tracking(settings)
     values = {i.tags["sample"]: {a.name: a.value for a in i.assessments} for i in infos}
     assert values == {
-        "s0": {"planning levenshtein": 0.0, "done": False},
-        "s1": {"planning levenshtein": 0.1, "done": True},
+        "s0": {"levenshtein planning": 0.0, "done": False},
+        "s1": {"levenshtein planning": 0.1, "done": True},
         "s2": {},
     }
     assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
@@ -253,9 +261,10 @@ def test_the_score_that_decides_is_the_first_assessment(base):
     for decides in ("done", "planning/levenshtein"):
         job = describe.job_of(make(base / "decides" / decides[:4], ["answered"], manifest={"decides": decides}))
         ((spans, record),) = traces.episodes(job, settings, traces.plan(job.folder, "all", 0).chosen)
-        info = traces._info("1", "run", spans, record, "digest", frozenset())
+        info = traces._info("1", "run", spans, record, "digest", frozenset(), decides)
         first = max(info.assessments, key=lambda one: one.create_time_ms)
-        assert first.name == decides.replace("/", " ")
+        names = {"done": "*done", "planning/levenshtein": "*levenshtein planning"}
+        assert first.name == names[decides] == min(one.name for one in info.assessments)
 
 
 def test_a_resumed_run_has_no_more_traces_than_are_set(base):
@@ -330,8 +339,10 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
     rows = parent.data.tags["mlflow.note.content"].splitlines()
     assert rows[0] == "| run | score/strict | cost/usd | status |"
     assert [row.split(" | ")[0] for row in rows[2:]] == ["| cot n=2", "| radagent n=2", "| react n=2"]
-    view = orjson.loads(experiment.tags["mlflow.sharedViewState.sweep/s"])
-    assert view["searchFilter"] == "tags.level = 'job' AND tags.sweep = 'sweep/s'"
+    tag = send.sweep_tag("sweep/s", base / "sweep/s")
+    assert parent.info.run_name == "sweep/s" and {run.data.tags["sweep"] for run in runs} == {tag}
+    view = orjson.loads(experiment.tags[f"mlflow.sharedViewState.{tag}"])
+    assert view["searchFilter"] == f"tags.level = 'job' AND tags.sweep = '{tag}'"
     assert view["selectedColumns"] == [
         "params.`agent`",
         "params.`verifier.n`",
@@ -339,8 +350,21 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         "metrics.`cost/usd`",
     ]  # a simulated run would add its kind
     assert url.endswith(
-        f"/#/experiments/{experiment.experiment_id}/runs?viewStateShareKey=sweep%2Fs&workflowType=machine_learning"
+        f"/#/experiments/{experiment.experiment_id}/runs"
+        f"?viewStateShareKey={tag.replace('/', '%2F')}&workflowType=machine_learning"
     )
+
+
+def test_sweeps_that_begin_in_the_same_second_in_two_folders_have_a_parent_each(base):
+    settings = config(base, "twins", traces="none")
+    for place in ("here", "there"):
+        folders = [make(base / f"twins/{place}/s/{n}", ["answered"], {"seed": n}) for n in range(2)]
+        for folder in folders:
+            send.track(folder, settings, sweep="s", total_jobs=2)
+        send.finish_sweep(folders, settings, sweep="s")
+    runs = read_tracking(settings)[2]
+    jobs = Counter(run.data.tags["mlflow.parentRunId"] for run in runs if run.data.tags["level"] == "job")
+    assert [*jobs.values()] == [2, 2] and len(runs) == 6
 
 
 @slow
@@ -379,6 +403,43 @@ def silent_server():
         yield f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
 
 
+class SlowToMake(BaseHTTPRequestHandler):
+    """An MLflow server that makes a run at once, and replies when the client has given up."""
+
+    made: ClassVar[list[dict[str, object]]] = []
+
+    def do_GET(self):
+        self.answer({"experiment": {"experiment_id": "1", "name": "x", "lifecycle_stage": "active"}})
+
+    def do_POST(self):
+        body = orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.endswith("runs/create"):
+            self.made.append({"info": {"run_id": f"r{len(self.made)}"}, "data": {"tags": body["tags"]}})
+            time.sleep(2)
+        self.answer({"runs": self.made})
+
+    def answer(self, body):
+        self.send_response(200)
+        self.end_headers()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.wfile.write(orjson.dumps(body))
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+@slow
+def test_a_run_that_a_slow_server_has_made_is_not_made_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    with ThreadingHTTPServer(("127.0.0.1", 0), SlowToMake) as server:
+        threading.Thread(target=server.serve_forever).start()
+        uri = f"http://127.0.0.1:{server.server_address[1]}"
+        assert store.connect(config(tmp_path, "x", uri=uri)).stage("digest", "name") == "r0"
+        server.shutdown()
+    assert len(SlowToMake.made) == 1 and os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] == "2"
+
+
 @slow
 def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
@@ -396,10 +457,33 @@ def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, mon
     assert f"send again: python -m runner.report track {tmp_path}/slow/0 (and 4 more" in line
 
 
-@pytest.mark.parametrize("manifest", ["{", '{"dataset": "x", "status": "complete"}'])
-def test_a_damaged_folder_does_not_keep_others_waiting(base, manifest):
+@pytest.mark.parametrize("name", ["records.jsonl", "metrics.json", "config.yaml"])
+def test_a_run_with_a_changed_file_is_not_sent_until_it_is_as_it_was(base, name, capsys):
+    settings, folder = config(base, f"changed {name}", traces="none"), base / f"changed/{name}"
+    sealed = {"config": [manifest.digest(b"name: x\n")]}
+    notes = orjson.loads((make(folder, ["answered"], manifest=sealed) / manifest.FILE).read_bytes())
+    manifest.write(folder, notes | {"files": digests_of(folder)})
+    whole, place = (folder / name).read_bytes(), store.place_of(settings["tracking"]["uri"])
+    (folder / name).write_bytes(whole.replace(b"0.5", b"0.9").replace(b"answered", b"answerer").replace(b": x", b": y"))
+    marker = unsent.mark(settings, "a", "run", folder, sweep=None, total_jobs=1)
+    assert send.send_unsent(place, [marker]) == 1 and marker.exists()
+    line = unsent.last_note(place)
+    assert line.startswith(f"{folder} was not sent to MLflow: {folder / name} was changed") and "; put it back" in line
+    assert line.endswith(f"; then send again: python -m runner.report track {folder}") and "\n" not in line
+    with pytest.raises(ConfigError, match=f"{name} was changed"):
+        send.finish_sweep([folder, folder], settings, sweep="s")
+    assert (
+        send.send_folder(folder, settings, None) is None and f"{folder / name} was changed" in capsys.readouterr().err
+    )
+    assert read_tracking(settings)[2] == []
+    (folder / name).write_bytes(whole)
+    assert send.send_unsent(place, [marker]) == 0 and len(read_tracking(settings)[2]) == 1
+
+
+@pytest.mark.parametrize("notes", ["{", '{"dataset": "x", "status": "complete"}'])
+def test_a_damaged_folder_does_not_keep_others_waiting(base, notes):
     settings, folder = config(base, "damaged"), make(base / "damaged/1", ["answered"])
-    (folder / "manifest.json").write_text(manifest)
+    (folder / "manifest.json").write_text(notes)
     bad = unsent.mark(settings, "a", "run", folder, sweep=None, total_jobs=1)
     good = unsent.mark(settings, "b", "run", make(base / "damaged/2", ["answered"]), sweep=None, total_jobs=1)
     place = store.place_of(settings["tracking"]["uri"])
@@ -508,6 +592,7 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     (tmp_path / "newest").write_text("/experiments/1/runs/abc?workflowType=machine_learning")
     assert ui.newest(database).endswith("abc?workflowType=machine_learning")
     line = ui.command(database, 5001, ["--gunicorn-opts", ""])
+    assert line.count(f"sqlite:///{database}") == 2, "without that of the registry MLflow prints a line about it"
     assert line[1:4] == ["-m", "mlflow", "server"] and line[line.index("--workers") + 1] == "1" and "127.0.0.1" in line
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 

@@ -1,5 +1,5 @@
-"""Plots as SVG. Colours are classes of the page, which knows whether it is light or dark; a point has its values as a
-tooltip, and texts of the data are escaped."""
+"""Plots as SVG, in two widths, of which the page shows one. Colours are classes of the page, which knows whether it is
+light or dark; a point has its values as a tooltip, and texts of the data are escaped."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from markupsafe import escape
 from runner.results.cells import ends, plain
 from runner.results.sheets import Value
 
-_WIDE, _TOP, _LEFT, _RIGHT, _BELOW = 680, 34, 70, 110, 56  # pixels: of the space for points, and around it
+_WIDTHS = {"broad": (680, 110), "narrow": (325, 15)}  # pixels: of the space for points, and on its right
+_TOP, _LEFT, _BELOW = 12, 60, 56  # pixels around the space for points
 _LETTER, _TALL, _GAP = 7.0, 16, 8  # pixels of a text: per letter, its height, how far it is from its point
 _LINE, _NAME = 24, 44  # pixels for a line of a plot with names on its left; letters of a name that are shown
-_SHOWN, _TURNED = 40, 30  # names below an axis at most; degrees by which they are turned where they need it
+_SHOWN, _TURNED = 40, 45  # names below an axis at most; degrees by which they are turned where they need it
+_SLOPE = 0.71  # of a turned name's length, to the left and down
 _COLOURS = 8
-_HIGH = 320  # pixels of the space for points, for which names are placed
 _SIDES = [f"{up} {across}" for across in ("right", "left") for up in ("top", "bottom")]  # next to error bars
 _SIDES += ["middle right", "middle left", "top center", "bottom center"]
+_ABOVE = {"top": -_TALL, "middle": 0, "bottom": _TALL}  # where a name is, in pixels below its point
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A point: where it is (a name on an axis of names), its value with an interval, its ``tip``; ``label`` is written
-    on the side ``side``."""
+    """A point: where it is (a name on an axis of names), its value with an interval, its ``tip`` and its ``label``."""
 
     x: float | str
     value: Value
     tip: str = ""
     label: str = ""
-    side: str = "top right"
 
 
 @dataclass(frozen=True)
@@ -71,86 +71,112 @@ class _Axis:
 
 def scatter(series: Sequence[Series], x: str, y: str, height: int = 460, *, logarithmic: bool = False) -> Html:
     """Points and lines between two axes with these titles; x is an axis of names where a point has one."""
-    marks = [mark for one in series for mark in one.marks]
+    return _draw(partial(_scatter, series, x, y, height, logarithmic), [one.name for one in series])
+
+
+def _scatter(series: Sequence[Series], x: str, y: str, height: int, logarithmic: bool, width: str) -> Html:
+    (wide, _), marks = _WIDTHS[width], [mark for one in series for mark in one.marks]
     named = any(isinstance(mark.x, str) for mark in marks)
     names = list(dict.fromkeys(str(mark.x) for mark in marks)) if named else []
     numbers = {mark.x: float(names.index(str(mark.x)) if named else mark.x) for mark in marks}
-    bottom = height - _below(names)
-    across = _axis(_LEFT, _LEFT + _WIDE, [*numbers.values()], logarithmic)
+    bottom = height - _below(names, wide)
+    across = _axis(_LEFT, _LEFT + wide, [*numbers.values()], logarithmic)
     up = _axis(bottom, _TOP, _reach([mark.value for mark in marks]))
-    parts = [*_grid(up), f'<path class="line" d="M{_LEFT} {bottom}H{_LEFT + _WIDE}"/>', *_titles(x, y, height, bottom)]
+    parts = [*_grid(up, wide), f'<path class="line" d="M{_LEFT} {bottom}H{_LEFT + wide}"/>']
+    parts += _titles(x, y, height, bottom, wide)
     places = [(across.at(n), name) for n, name in enumerate(names)]
-    parts += _names(places, bottom) if named else _below_ticks(across, bottom)
+    parts += _names(places, bottom, wide) if named else _below_ticks(across, bottom)
     for n, one in enumerate(series):
         parts += _lines_of(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
-    return _svg(height, [*_legend([one.name for one in series]), *parts], y)
+    labelled = [mark for mark in marks if mark.label and mark.value.value is not None]
+    points = [(across.at(numbers[mark.x]), up.at(mark.value.value or 0.0)) for mark in labelled]
+    placed = sides([mark.label for mark in labelled], points, _LEFT + sum(_WIDTHS[width]))
+    parts += [_label(mark.label, *point, side) for mark, point, side in zip(labelled, points, placed, strict=True)]
+    return _svg(width, height, parts, y)
 
 
 def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Html:
     """A point with its interval for every name, from the bottom up."""
-    left = 16 + _LETTER * max((min(len(name), _NAME) for name in names), default=0)
-    bottom = 10 + _LINE * len(names)
-    along = _axis(left + 12, _LEFT + _WIDE + _RIGHT - 40, _reach(values))
+    return _draw(partial(_intervals, names, values, title))
+
+
+def _intervals(names: Sequence[str], values: Sequence[Value], title: str, width: str) -> Html:
+    wide, right = _WIDTHS[width]
+    above = width == "narrow"  # names are above their lines
+    left = 0 if above else 16 + _LETTER * max((min(len(name), _NAME) for name in names), default=0)
+    line = _LINE * (2 if above else 1)
+    bottom = 10 + line * len(names)
+    along = _axis(left + 12, _LEFT + wide + right - (12 if above else 40), _reach(values))
     parts = [f'<path class="line" d="M{along.at(n)} 6V{bottom}"/>' for n in along.ticks] + _below_ticks(along, bottom)
     for n, (name, one) in enumerate(zip(names, values, strict=True)):
-        y = bottom - _LINE * (n + 0.5)
-        parts += [_text(left, y + 4, name, "end"), *_spread(one, partial(_sideways, along, y))]
+        y = bottom - line * n - _LINE / 2
+        parts.append(_text(0, y - 15, name) if above else _text(left, y + 4, name, "end"))
+        parts += _spread(one, partial(_sideways, along, y))
         parts.append(_dot(along.at(one.value or 0.0), y, "c0", "full", f"{name}: {_text_of(one)}"))
     parts.append(_text((along.start + along.end) / 2, bottom + 42, title, "middle"))
-    return _svg(bottom + 50, parts, title)
+    return _svg(width, bottom + 50, parts, title)
 
 
 def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Html:
     """Bars with their intervals, one for every series at every name."""
-    height = 364 + _below(names)
-    bottom, room = height - _below(names), _WIDE / max(len(names), 1)
-    wide = room * 0.8 / max(len(series), 1)
+    return _draw(partial(_bars, names, series, title, below), list(series))
+
+
+def _bars(
+    names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str, width: str
+) -> Html:
+    wide, _ = _WIDTHS[width]
+    height = 364 + _below(names, wide)
+    bottom, room = height - _below(names, wide), wide / max(len(names), 1)
+    thick = room * 0.8 / max(len(series), 1)
     up = _axis(bottom, _TOP, [0.0, *_reach([one for values in series.values() for one in values if one])])
     middles = [_LEFT + room * (n + 0.5) for n in range(len(names))]
-    parts = [
-        *_grid(up),
-        *_titles(below, title, height, bottom),
-        *_names(list(zip(middles, names, strict=True)), bottom),
-    ]
+    parts = [*_grid(up, wide), *_titles(below, title, height, bottom, wide)]
+    parts += _names(list(zip(middles, names, strict=True)), bottom, wide)
     for n, (label, values) in enumerate(series.items()):
         for name, middle, one in zip(names, middles, values, strict=True):
             if one is None or one.value is None:
                 continue
-            left, end, zero = middle + wide * (n - len(series) / 2), up.at(one.value), up.at(0.0)
+            left, end, zero = middle + thick * (n - len(series) / 2), up.at(one.value), up.at(0.0)
             tip = escape(plain(f"{name}, {label}: {_text_of(one)}"))
             parts.append(
-                f'<rect class="c{n % _COLOURS}" x="{left:.1f}" y="{min(end, zero)}" width="{wide * 0.92:.1f}" '
+                f'<rect class="c{n % _COLOURS}" x="{left:.1f}" y="{min(end, zero)}" width="{thick * 0.92:.1f}" '
                 f'height="{abs(zero - end):.1f}"><title>{tip}</title></rect>'
             )
-            parts += _spread(one, partial(_above, up, left + wide * 0.46))
-    return _svg(height, [*_legend(list(series)), *parts], title)
+            parts += _spread(one, partial(_above, up, left + thick * 0.46))
+    return _svg(width, height, parts, title)
 
 
-def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
-    """On which side of its point each name is, so that names cover each other and other points least. ``xs``, ``ys``:
-    places in the plot, each from 0 to 1."""
-    points = [(x * _WIDE, y * _HIGH) for x, y in zip(xs, ys, strict=True)]
-    occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]  # left, right, lower and upper ends
+def sides(names: Sequence[str], points: Sequence[tuple[float, float]], end: float) -> list[str]:
+    """On which side of its point (pixels from the left and the top) each name is, so that names cover each other and
+    other points least. ``end``: of the picture, on the right."""
+    occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]  # left, right, upper and lower ends
     best_sides = []
     for n, (name, (x, y)) in enumerate(zip(names, points, strict=True)):
-        wide, boxes, covered = len(name) * _LETTER, {}, {}
+        wide, boxes, covered = min(len(name), _NAME) * _LETTER, {}, {}
         for side in _SIDES:
             up, across = side.split()
             left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
-            lower = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up] - _TALL / 2
-            right, upper = left + wide, lower + _TALL
-            boxes[side] = left, right, lower, upper
-            covered[side] = _TALL * (max(0.0, right - _WIDE - _RIGHT) + max(0.0, -left))  # not on the picture
+            upper = y + _ABOVE[up] - _TALL / 2
+            right, lower = left + wide, upper + _TALL
+            boxes[side] = left, right, upper, lower
+            covered[side] = _TALL * (max(0.0, right - end) + max(0.0, _LEFT - left))  # not on the picture
             for a, b, c, d in occupied[:n] + occupied[n + 1 :]:
-                covered[side] += max(0.0, min(right, b) - max(left, a)) * max(0.0, min(upper, d) - max(lower, c))
+                covered[side] += max(0.0, min(right, b) - max(left, a)) * max(0.0, min(lower, d) - max(upper, c))
         best = min(_SIDES, key=covered.__getitem__)
         occupied.append(boxes[best])
         best_sides.append(best)
     return best_sides
 
 
+def _label(text: str, x: float, y: float, side: str) -> str:
+    up, across = side.split()
+    left = x + {"right": _GAP, "left": -_GAP, "center": 0}[across]
+    return _text(left, y + 4 + _ABOVE[up], text, {"right": "start", "left": "end", "center": "middle"}[across])
+
+
 def _lines_of(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Iterator[str]:
-    """The line of a series, then its points with their intervals and labels."""
+    """The line of a series, then its points with their intervals."""
     ys = [None if mark.value.value is None else up.at(mark.value.value) for mark in one.marks]
     points = [(x, y) for x, y in zip(xs, ys, strict=True) if y is not None]
     if one.line and points:
@@ -163,16 +189,11 @@ def _lines_of(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Itera
         yield from _spread(mark.value, partial(_above, up, x))
         at = mark.x if isinstance(mark.x, str) else _number(mark.x)
         yield _dot(x, y, colour, one.symbol, f"{mark.tip or one.name}: {at}, {_text_of(mark.value)}")
-        if mark.label:
-            high, across = mark.side.split()
-            left = x + {"right": _GAP, "left": -_GAP, "center": 0}[across]
-            anchor = {"right": "start", "left": "end", "center": "middle"}[across]
-            yield _text(left, y + 4 + {"top": -_TALL, "middle": 0, "bottom": _TALL}[high], mark.label, anchor)
 
 
 def _spread(one: Value, at: Callable[[float], tuple[float, float]]) -> list[str]:
     """The interval of a value, if it has one. ``at``: where an end is."""
-    if one.low is None or one.high is None:
+    if one.low is None or one.high is None or one.without:
         return []
     (x, y), (to_x, to_y) = at(one.low), at(one.high)
     return [f'<path class="spread" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>']
@@ -213,9 +234,9 @@ def _round_step(least: float) -> float:
     return next(n * power for n in (1, 2, 5, 10) if n * power >= least)
 
 
-def _grid(up: _Axis) -> Iterator[str]:
+def _grid(up: _Axis, wide: float) -> Iterator[str]:
     for n in up.ticks:
-        yield f'<path class="line" d="M{_LEFT} {up.at(n)}H{_LEFT + _WIDE}"/>'
+        yield f'<path class="line" d="M{_LEFT} {up.at(n)}H{_LEFT + wide}"/>'
         yield _text(_LEFT - 8, up.at(n) + 4, _number(n), "end")
 
 
@@ -233,41 +254,31 @@ def _below_ticks(along: _Axis, bottom: float) -> list[str]:
     return shown
 
 
-def _below(names: Sequence[str]) -> int:
+def _below(names: Sequence[str], wide: float) -> int:
     """Pixels below the space for points."""
     longest = max((min(len(name), _SHOWN) for name in names), default=0)
-    return _BELOW + (int(longest * _LETTER * 0.5) if _are_turned(names) else 0)
+    return _BELOW + (int(longest * _LETTER * _SLOPE) if _are_turned(names, wide) else 0)
 
 
-def _are_turned(names: Sequence[str]) -> bool:
-    return max(map(len, names), default=0) * _LETTER * len(names) > _WIDE
+def _are_turned(names: Sequence[str], wide: float) -> bool:
+    return max(map(len, names), default=0) * _LETTER * len(names) > wide
 
 
-def _names(places: Sequence[tuple[float, str]], bottom: float) -> Iterator[str]:
-    turned, every = _are_turned([name for _, name in places]), max(1, ceil(len(places) / _SHOWN))
+def _names(places: Sequence[tuple[float, str]], bottom: float, wide: float) -> Iterator[str]:
+    """Names below an axis; turned ones as far as there is room on their left."""
+    turned, every = _are_turned([name for _, name in places], wide), max(1, ceil(len(places) / _SHOWN))
     for x, name in places[::every]:
         if turned:
-            place = f"translate({x:.1f} {bottom + 14:.1f}) rotate(-{_TURNED})"
-            yield f'<g transform="{place}">{_text(0, 0, name, "end")}</g>'
+            place, room = f"translate({x:.1f} {bottom + 14:.1f}) rotate(-{_TURNED})", int(x / _LETTER / _SLOPE)
+            yield f'<g transform="{place}">{_text(0, 0, name, "end", min(room, _SHOWN))}</g>'
         else:
             yield _text(x, bottom + 18, name, "middle")
 
 
-def _titles(x: str, y: str, height: float, bottom: float) -> list[str]:
+def _titles(x: str, y: str, height: float, bottom: float, wide: float) -> list[str]:
     middle = (_TOP + bottom) / 2
     turned = f'<g transform="translate(16 {middle}) rotate(-90)">{_text(0, 0, y, "middle", 60)}</g>'
-    return [_text(_LEFT + _WIDE / 2, height - 8, x, "middle", 90), turned]
-
-
-def _legend(names: Sequence[str]) -> Iterator[str]:
-    """The names of several series in their colours, as far as a line has room."""
-    at = float(_LEFT)
-    for n, name in enumerate(names if len(names) > 1 else []):
-        if at + 20 + len(name) * _LETTER > _LEFT + _WIDE + _RIGHT:
-            yield _text(at, 18, "…")
-            return
-        yield f'<circle class="c{n % _COLOURS} full" cx="{at + 6:.1f}" cy="14" r="5"/>{_text(at + 15, 18, name)}'
-        at += 30 + len(name) * _LETTER
+    return [_text(_LEFT + wide / 2, height - 8, x, "middle", int(wide / _LETTER)), turned]
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", room: int = _NAME) -> str:
@@ -276,6 +287,13 @@ def _text(x: float, y: float, text: str, anchor: str = "start", room: int = _NAM
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(short or text)}{title}</text>'
 
 
-def _svg(height: float, parts: Sequence[str], title: str) -> Html:
-    box, label = f"0 0 {_LEFT + _WIDE + _RIGHT} {height:.0f}", escape(plain(title))
-    return Html(f'<svg viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>')
+def _draw(draw: Callable[[str], Html], names: Sequence[str] = ()) -> Html:
+    """A plot in every width, below the names of its series in their colours, where there are several."""
+    legend = [f'<span class="c{n % _COLOURS}">{escape(plain(name))}</span>' for n, name in enumerate(names)]
+    above = f'<p class="legend">{"".join(legend)}</p>' if len(names) > 1 else ""
+    return Html(f"<div>{above}{''.join(map(draw, _WIDTHS))}</div>")
+
+
+def _svg(width: str, height: float, parts: Sequence[str], title: str) -> Html:
+    box, label = f"0 0 {_LEFT + sum(_WIDTHS[width])} {height:.0f}", escape(plain(title))
+    return Html(f'<svg class="{width}" viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>')

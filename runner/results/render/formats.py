@@ -8,7 +8,7 @@ import base64
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -16,6 +16,7 @@ from importlib import resources
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
+from markupsafe import escape
 
 from runner.results.cells import markdown as table
 from runner.results.cells import markdown_text as _md
@@ -27,12 +28,13 @@ TABLES = "tables"  # the folder of their files, next to the page
 _LONG = 48  # characters from which on a text in a cell is broken into lines
 _ROWS = 200  # of a table on the page
 _SHADES = 11
-_LATEX = {
+_LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
-}  # fmt: skip
+})  # fmt: skip
+_JOINT = re.compile(r"(?<=[A-Za-z0-9][/_=+:.])(?=[A-Za-z])")
 Scale = tuple[float, float]
 _TO = r"\,\mathrm{to}\,"
 
@@ -73,10 +75,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
 
-    made.filters |= {"plain": plain, "id": id}
+    made.filters |= {"plain": plain, "id": id, "breakable": _breakable}
     made.globals |= {"arrows": ARROWS, "cell": _cell, "kind": lambda part: type(part).__name__, "shades": _shades}
     made.globals["steps"] = range(_SHADES)
     return made
+
+
+def _breakable(text: str) -> Html:
+    """A text of one line that may be broken after the marks that join the words of a name."""
+    return Html(_JOINT.sub("<wbr>", escape(plain(text))))
 
 
 def digest(script: str) -> str:
@@ -142,7 +149,7 @@ def markdown(title: str, about: str, warnings: Sequence[str], sections: Sequence
             if isinstance(part, Markup):
                 lines.append(_md(part.instead))
             elif isinstance(part, Sheet):
-                lines += [f"### {_md(part.title)}", _md(part.instead) or markdown_of(part), *map(_md, part.notes)]
+                lines += [f"### {_md(part.title)}", _md(part.instead) or markdown_of(part), *map(_md, part.lines)]
     return "\n\n".join(filter(None, lines)) + "\n"
 
 
@@ -156,11 +163,11 @@ def markdown_of(sheet: Sheet) -> str:
 
 
 def _head(column: Column) -> str:
-    unit = f" ({column.unit})" if column.unit else ""
+    unit = f" ({column.named_unit})" if column.named_unit else ""
     return f"{column.name}{unit} {ARROWS[column.better]}".strip()
 
 
-def sheets(sections: Sequence[Section]) -> Iterator[tuple[str, Sheet]]:
+def sheets(sections: Iterable[Section]) -> Iterator[tuple[str, Sheet]]:
     """Every table with the name of its files: the section's key and the table's title, each name once."""
     seen: set[str] = set()
     for section in sections:
@@ -203,18 +210,25 @@ def comma(sheet: Sheet) -> str:
 def latex(sheet: Sheet) -> str:
     """A table as LaTeX, to be included by a document; it needs the package booktabs and no other."""
     shape = "".join("r" if numeric else "l" for numeric in sheet.numeric)
+    texts = [_tex_column([row[n] for row in sheet.rows], column) for n, column in enumerate(sheet.columns)]
     lines = [
         f"% {plain(sheet.title)}", f"\\begin{{tabular}}{{{shape}}}", r"\toprule",
         " & ".join(tex(_head(column)) for column in sheet.columns) + r" \\", r"\midrule",
-        *(" & ".join(map(_tex_cell, row, sheet.columns)) + r" \\" for row in sheet.rows),
-        r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.notes),
+        *(" & ".join(line) + r" \\" for line in zip(*texts, strict=True)),
+        r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.lines),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
 def tex(text: str) -> str:
     """A text that LaTeX prints as it is."""
-    return "".join(_LATEX.get(character, character) for character in plain(text))
+    return plain(text).translate(_LATEX)
+
+
+def _tex_column(cells: Sequence[Cell], column: Column) -> list[str]:
+    """The texts of a column; a cell that many rows share is written once."""
+    texts = {place: _tex_cell(cell, column) for place, cell in {id(cell): cell for cell in cells}.items()}
+    return [texts[id(cell)] for cell in cells]
 
 
 def _tex_cell(cell: Cell, column: Column) -> str:
@@ -226,6 +240,6 @@ def _tex_cell(cell: Cell, column: Column) -> str:
     number, interval = (text.replace(",", "{,}") for text in texts_of(cell, column))
     if not interval:
         return f"${number}$"
-    if isinstance(cell, Value) and cell.no_interval:
-        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.no_interval)}}}}}$"
+    if isinstance(cell, Value) and cell.without:
+        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.without)}}}}}$"
     return f"${number}_{{\\,{interval.replace(' to ', _TO)}}}$"

@@ -14,11 +14,10 @@ from runner.results.kinds import group_by
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Section, Sheet, columns
-from runner.results.steps import WORDED, Steps
+from runner.results.steps import WINDOW, WORDED, Steps
 from runner.results.table import Table, cluster_of
 
 SEX, AGE = "sex", "age, years"  # facts of ``Sample.card``
-_WINDOW = 50  # words
 _VALUES = 30  # of a stratum that are shown
 _CHAIN, _TOOLS = attrgetter("chain"), attrgetter("tools")
 _LENGTHS = ("calls of the model", "tool calls", "tools offered", "tokens in", "tokens out")
@@ -28,7 +27,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     """Tables per dataset: its samples, its patients, and the episodes of the runs."""
     counted = [(one, one.run.steps) for one in read_metrics(*runs)]
     parts: list[Sheet] = []
-    for of in group_by([one for one in counted if one[1].questions], lambda one: one[0].run.data).values():
+    for of in group_by([one for one in counted if one[1].worded], lambda one: one[0].run.data).values():
         name, manifest = of[0][0].run.dataset, of[0][0].run.manifest
         samples = _samples_of([one.run.table for one, _ in of])
         parts += [_samples(name, manifest.get("dataset") or {}, samples), *patients(name, samples)]
@@ -102,32 +101,17 @@ def _counts(values: Mapping[str, int]) -> str:
 
 
 def _words(dataset: str, of: Sequence[tuple[RunMetrics, Steps]]) -> Sheet:
-    parts = ("words", "per episode"), ("different words", "n"), ("diversity", f"share in {_WINDOW} words")
+    parts = ("words", "per episode"), ("different words", "n"), ("diversity", f"share in {WINDOW} words")
     named = ((f"{what}, {name}", unit) for what in ("asked", "replied") for name, unit in parts)
     rows: list[list[Cell]] = []
     for one, steps in of:
-        rows.append([one.label, len(steps.questions)])
-        for words in (steps.questions, steps.replies):
-            flat = [word for part in words for word in part]
-            rows[-1] += [fmean(map(len, words)), len(set(flat)), diversity(flat)]
+        rows.append([one.label, steps.worded, *(number for words in steps.words for number in vars(words).values())])
     notes = [
         f"Of the first {WORDED} episodes at most. asked: the first message of the user, as the agent put it. "
-        f"diversity: different words among {_WINDOW} that follow one another, the mean over all such stretches "
+        f"diversity: different words among {WINDOW} that follow one another, the mean over all such stretches "
         "(moving-average type-token ratio, Covington and McFall 2010)."
     ]
     return Sheet(f"{dataset}: words", columns("run", ("episodes", "n"), *named), rows, notes)
-
-
-def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
-    """Moving-average type-token ratio, 0 to 1; None for fewer words than the window holds."""
-    if len(words) < window:
-        return None
-    before, total, stretches = dict[str, int](), 0, len(words) - window + 1
-    for n, word in enumerate(words):  # in how many stretches it is, without those of the same word before
-        first = max(0, n - window + 1, before.get(word, -1) + 1)
-        total += max(0, min(n, stretches - 1) - first + 1)
-        before[word] = n
-    return total / stretches / window
 
 
 def patients(dataset: str, records: Sequence[Mapping[str, Any]]) -> list[Sheet]:

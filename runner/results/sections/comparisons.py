@@ -32,19 +32,26 @@ _BEST_OTHER = "No compare.baselines: the best other method is chosen on these da
 _PAIRED = (
     "Gain: the mean difference over pairs (same sample, same epoch), positive where the first is better. Its 95 % "
     "interval and p resample or change whole patients, or samples where there are none. "
-    "Won:tied:lost are patients or samples. Test: McNemar's exact one for scores of 0 and 1 on independent samples, "
-    "else signs of whole clusters changed (permutation). t: the gain, with its sign, in standard errors over clusters. "
-    "Detectable: the smallest true gain that these pairs show with a probability of 80 % at p < 0.05. More samples: "
-    "how many more would show the observed gain; a dash where there is none. "
     "p below 0.05 is seen once in twenty comparisons of methods that are alike; Holm p allows for their number."
+)
+_LEGEND = (
+    "clusters: patients, or samples where there are none; won:tied:lost counts them",
+    "test: McNemar's exact one for scores of 0 and 1 on independent samples, else signs of whole clusters are changed "
+    "(permutation)",
+    "t: the gain, with its sign, in standard errors over clusters",
+    "detectable: the smallest true gain that these pairs show with a probability of 80 % at p < 0.05; a dash: none",
+    "more samples: how many more would show the observed gain with that probability; a dash where no gain was seen",
 )
 
 
 def methods(runs: Sequence[Run]) -> Section | None:
-    """Tables of two or more methods or datasets; None where there is one method on one dataset."""
+    """Tables of two or more methods or datasets; None where there is one method on one dataset. Differences on a
+    dataset are in the section of comparisons, here are those in the mean over several."""
     grid = grid_of(runs)
+    if not grid.several:
+        return None
     baselines = _configured_baselines(runs)
-    return _methods(grid, baselines, _gains(grid, baselines)) if grid.several else None
+    return _methods(grid, baselines, {name: of for name, of in _gains(grid, baselines).items() if name == MEAN})
 
 
 def show_methods(
@@ -57,9 +64,10 @@ def show_methods(
         return
     named = _configured_baselines(runs) if baselines is None else baselines
     if baselines is not None and (missing := [name for name in named if not present_among(grid, [name])]):
-        agents = list(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
-        near = meant(missing[0], agents)
-        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(agents)}")
+        own = ((row.first.choices.get("agent"), *(value for _, value in row.first.swept)) for row in grid.rows)
+        known = list(dict.fromkeys(str(word) for of in own for word in of))
+        near = meant(missing[0], known)
+        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(known)}")
     differences = _gains(grid, named)
     section = _methods(grid, named, differences)
     show_section(replace(section, intro="", parts=section.sheets[:1]) if brief else section)
@@ -142,14 +150,18 @@ def _low_scores(grid: Grid) -> list[str]:
 
 
 def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> Sheet:
-    """Each method less its baseline, on each dataset and in the mean. Named baselines are compared with the best of
-    them in the mean only; the file has all."""
+    """Each method less its baseline, on each dataset and in the mean; two that have each other are listed once. Named
+    baselines are compared with the best of them in the mean only; the file has all."""
     named = present_among(grid, baselines)
     among = {row.label for row in grid.rows if is_named(row, named)}
     rows: list[list[Cell]] = []
     unpaired = []
     for name, of in found.items():
+        listed = set()
         for label, one in of.items():
+            if (pair := frozenset((label, one.against))) in listed:
+                continue
+            listed.add(pair)
             if MEAN not in found or name == MEAN or label not in among:
                 p = one.difference.p, one.difference.p_holm
                 rows.append([name, label, one.against, *_count_pairs(one.difference), *map(p_text, p)])
@@ -199,8 +211,8 @@ def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
                 unpaired.setdefault(line, []).append(f"{one.mine} - {one.theirs}")
         notes = [f"{line} ({'; '.join(who[:3])}{'' if len(who) <= 3 else '; ...'})" for line, who in unpaired.items()]
         sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, notes, keys=2))
-    if sheets and found.notes:
-        sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes])
+    if sheets:
+        sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes, *_LEGEND])
     for part in effects:
         rows = [
             [of.name, " x ".join(map(short, of.fields)) if len(of.fields) > 1 else "main", *_cells(of.difference)]

@@ -71,31 +71,35 @@ class Texts:
     def __init__(self) -> None:
         self.blocks, self.room, self.whole = Blocks(), _ROOM, ""
         self._numbers: dict[str | bytes, int] = {}
+        self._stored: dict[str | bytes, list[int]] = {}  # whole texts, which other episodes have too
 
     def add(self, text: str) -> Text:
         """Store a text. Returns its reference. Lone surrogates, which cannot be written to a file, become ``?``."""
         if len(text) < _INLINE:
             return without_surrogates(text)
+        if (known := self._stored.get(key := _key(text))) is not None:
+            return known
         parts, stored, room = paragraphs(text), list[str](), max(self.room, _LEAST)
         for n, part in enumerate(parts):
             if _key(part) not in self._numbers:
                 if len(part) > room:
                     left = sum(map(len, parts[n:])) - room
                     note = f"[... {left:,} characters are left out on this page; whole: {self.whole} ...]"
-                    stored, room = [*stored, part[:room], note], 0
-                    break
+                    self.room = 0
+                    return self.lines([*stored, part[:room], note])
                 room -= len(part)
             stored.append(part)
         self.room = room
-        return self.lines(stored)
+        self._stored[key] = self.lines(stored)
+        return self._stored[key]
 
     def lines(self, parts: Sequence[str]) -> list[int]:
         """Store a text that is given by its paragraphs. Returns its reference."""
         numbers = []
         for part in parts:
-            if (key := _key(part)) not in self._numbers:
-                self._numbers[key] = self.blocks.add(without_surrogates(part))
-            numbers.append(self._numbers[key])
+            if (number := self._numbers.get(key := _key(part))) is None:
+                number = self._numbers[key] = self.blocks.add(without_surrogates(part))
+            numbers.append(number)
         return numbers
 
 

@@ -5,10 +5,8 @@ obey.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
-from heapq import nsmallest
-from itertools import chain
+from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -19,6 +17,7 @@ from components.core.types import Step
 from components.faults.marks import fault_lines
 from components.text.words import written_out
 from runner.config.errors import nearest
+from runner.results.arrays import np
 from runner.results.cells import plain
 from runner.results.grid import deciding_score
 from runner.results.render.formats import asset, render
@@ -42,25 +41,24 @@ _INTRO = (
 )
 _INSTEAD = "The episodes are on the HTML page; `python -m runner.report episode SAMPLE FOLDER` prints one."
 
-Key = tuple[int, str, int]  # number of the run, sample, epoch
 _INDENT = "    "
 
 
 def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     """At most ``limit`` episodes of these runs; None where there is none."""
-    keys = choose_episodes(runs, limit)
-    if not keys:
+    chosen = choose_episodes(runs, limit)
+    if not (count := sum(map(sum, chosen))):
         return None
     names, found = link_keys(runs), read_metrics(*runs)
     heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(names, found, strict=True)]
     strata = list(dict.fromkeys(name for run in runs for of in run.table.kinds for name in of))
     headlines = [run.headline for run in runs if run.headline is not None]
     scores = list(dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)]))
-    writer, marker, rows, marks, episodes = Writer(len(keys)), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
-    for number, run in enumerate(runs):
+    writer, marker, rows, marks, episodes = Writer(count), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
+    for number, (run, wanted) in enumerate(zip(runs, chosen, strict=True)):
         reader, decides, questions = TextReader(run.folder), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
-        for record in read(run.folder, [(number, *key) in keys for key in run.table.keys]):
+        for record in read(run.folder, wanted):
             trajectory = unpacker.trajectory({**record, "offered": None})
             offered = reader.lines(offer) if (offer := record.get("offered")) else []
             # Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it.
@@ -90,17 +88,19 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     return Section("episodes", "Episodes", _INTRO, [Markup(html, script, asset("viewer/episodes.css"), _INSTEAD)])
 
 
-def choose_episodes(runs: Sequence[Run], limit: int) -> frozenset[Key]:
-    """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
-    draw = cache(lambda *key: sha256("/".join(map(str, (*key, "page"))).encode()).digest())
-    keys = [(number, *key) for number, run in enumerate(runs) for key in run.table.keys]
-    stops = chain.from_iterable(run.table["stop"].tolist() for run in runs)
-    seeds = [run.manifest.get("seed") for run in runs]
-    ranked = (
-        (stop not in FAILURES, draw(seeds[number], sample, epoch), place)
-        for place, ((number, sample, epoch), stop) in enumerate(zip(keys, stops, strict=True))
-    )
-    return frozenset(keys[place] for *_, place in nsmallest(limit, ranked))
+def choose_episodes(runs: Sequence[Run], limit: int) -> list[list[bool]]:
+    """Which records of each run: failures first, then a seeded choice of samples, the same in all runs so that they can
+    be compared."""
+    numbers = dict[tuple[Any, ...], int]()  # seed, sample, epoch -> its number
+    keys = ((run.manifest.get("seed"), *key) for run in runs for key in run.table.keys)
+    drawn = [numbers.setdefault(key, len(numbers)) for key in keys]
+    digests = [sha256("/".join(map(str, (*key, "page"))).encode()).digest() for key in numbers]
+    ranks = np.argsort(sorted(range(len(digests)), key=digests.__getitem__))[drawn]
+    passed = ~np.isin(np.concatenate([run.table["stop"] for run in runs]), FAILURES)
+    chosen = np.zeros(len(drawn), dtype=bool)
+    chosen[np.lexsort((ranks, passed))[:limit]] = True
+    ends = accumulate(len(run.table) for run in runs[:-1])
+    return [part.tolist() for part in np.split(chosen, list(ends))]
 
 
 def _row(

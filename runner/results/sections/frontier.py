@@ -6,11 +6,12 @@ from math import log10
 
 from runner.results.kinds import Better, group_by
 from runner.results.metrics import per_question
-from runner.results.render.figures import Mark, Series, scatter, sides
+from runner.results.render.figures import Mark, Series, scatter
 from runner.results.rows import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import USD, Plot, Section, Sheet, Value, columns
 
+_FIELDS = 30  # of an axis: a label is about as high as one
 _NAMED = 10  # points that all have labels; of more only those of the front have
 
 _WHY = {
@@ -87,38 +88,33 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> str:
     """Points with their intervals; those of the front are filled and joined."""
     wide = min(point.cost for point in points) * _WIDE < max(point.cost for point in points)
     logarithmic = wide and all(point.cost > 0 for point in points)
-    names = _labels(points, logarithmic)
+    labels = _labels(points, logarithmic)
     series = []
     for name, wanted, line, symbol in (("on the front", True, "steps", "full"), ("beaten", False, "", "hollow")):
         part = [point for point in points if point.front is wanted]
-        marks = [Mark(one.cost, one.quality, _short_label(one), *names[id(one)]) for one in part]
+        marks = [Mark(one.cost, one.quality, _short_label(one), labels.get(id(one), "")) for one in part]
         series += [Series(name, marks, line, symbol)] if part else []
     return scatter(series, f"{unit} per question (↓ lower is better)", title, logarithmic=logarithmic)
 
 
-def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, str]]:
-    """Identity of a point -> its label, and on which side: its run without the dataset, which the title has;
-    of those in one place the first and how many more there are; of very many those on the front."""
-    xs = _unit([log10(point.cost) if logarithmic else point.cost for point in points])
-    ends = [end for point in points for end in (point.quality.low, point.quality.high)]
-    ys = _unit([point.quality.value or 0.0 for point in points], [end for end in ends if end is not None])
-    groups = group_by(zip(points, xs, ys, strict=True), lambda one: one[1:])
-    labelled = {
-        place: [point for point, *_ in of] for place, of in groups.items() if of[0][0].front or len(points) <= _NAMED
-    }
-    texts = [_short_label(of[0]) + f" and {len(of) - 1} more" * (len(of) > 1) for of in labelled.values()]
-    positions = sides(texts, [x for x, _ in labelled], [y for _, y in labelled])
-    labels = dict.fromkeys(map(id, points), ("", "top right"))
-    for of, text, position in zip(labelled.values(), texts, positions, strict=True):
-        labels[id(of[0])] = (text, position)
+def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, str]:
+    """Identity of a point -> its label: its run without the dataset, which the title has; of those in about one place
+    the first on the front and how many more there are; of very many those on the front."""
+    xs = _fields([log10(point.cost) if logarithmic else point.cost for point in points])
+    ys = _fields([point.quality.value or 0.0 for point in points])
+    labels = {}
+    for of in group_by(zip(points, xs, ys, strict=True), lambda one: one[1:]).values():
+        first = max((point for point, *_ in of), key=lambda point: point.front)
+        if first.front or len(points) <= _NAMED:
+            labels[id(first)] = _short_label(first) + f" and {len(of) - 1} more" * (len(of) > 1)
     return labels
+
+
+def _fields(values: Sequence[float]) -> list[int]:
+    """In which of the fields between the least and the greatest each value is."""
+    low, high = min(values), max(values)
+    return [round((value - low) / ((high - low) or 1.0) * _FIELDS) for value in values]
 
 
 def _short_label(point: Point) -> str:
     return point.one.label.removesuffix(f" {point.one.run.dataset}")
-
-
-def _unit(values: Sequence[float], ends: Sequence[float] = ()) -> list[float]:
-    """Values as places between the least and the greatest of them and of ``ends``, 0 to 1."""
-    low, high = min([*values, *ends]), max([*values, *ends])
-    return [(value - low) / (high - low) if high > low else 0.5 for value in values]

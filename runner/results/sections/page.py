@@ -1,8 +1,10 @@
 """The report of runs in all its formats: which sections it has, and its files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import tee
 from pathlib import Path
 
 from components.core.errors import ConfigError
@@ -65,27 +67,46 @@ _SCORES = 30  # that can be chosen on the page
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
-    home.mkdir(parents=True, exist_ok=True)
-    sections = [found for found in _all_sections(runs) if found is not None]
     head = title or home.resolve().name, about(runs), warnings_of(runs)
+    return write_sections(runs, home, head, sections_of(runs))
+
+
+def write_sections(
+    runs: Sequence[Run], home: Path, head: tuple[str, str, Sequence[str]], found: Iterable[Section]
+) -> list[Path]:
+    """The same of these sections, whose tables are written as they come; ``head``: title, what it is about in a line,
+    warnings."""
+    (home / TABLES).mkdir(parents=True, exist_ok=True)
+    tables, (coming, kept) = list[Path](), tee(found)
+    for name, sheet in sheets(coming):
+        path = home / TABLES / name
+        tables += [_put(Path(f"{path}.csv"), comma(sheet)), _put(Path(f"{path}.tex"), latex(sheet))]
+    sections = list(kept)
     written = [_put(home / PAGE, page(*head, sections, headlines(read_metrics(*runs), _SCORES)))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
         written.append(_put(home / READ, markdown(*head, sections)))
-    (home / TABLES).mkdir(exist_ok=True)
-    for name, sheet in sheets(sections):
-        path = home / TABLES / name
-        written += [_put(Path(f"{path}.csv"), comma(sheet)), _put(Path(f"{path}.tex"), latex(sheet))]
-    return written
+    return [*written, *tables]
 
 
-def _all_sections(runs: Sequence[Run]) -> list[Section | None]:
-    """All sections in order; of large runs the episodes, half of the work, in a process of their own."""
-    folders, last = [run.folder for run in runs], [*SECTIONS][-1]
-    if not are_large(folders):
-        return [section(runs) for section in SECTIONS.values()]
+def sections_of(runs: Sequence[Run]) -> Iterator[Section]:
+    """The sections for which runs have anything, in order; of large runs the last, the episodes, which are half of the
+    work, in a process of its own."""
+    *others, last = SECTIONS
+    with _begin(last, runs) as find_last:
+        for name in others:
+            if (found := SECTIONS[name](runs)) is not None:
+                yield found
+        if (found := find_last()) is not None:
+            yield found
+
+
+@contextmanager
+def _begin(name: str, runs: Sequence[Run]) -> Iterator[Callable[[], Section | None]]:
+    if not are_large(folders := [run.folder for run in runs]):
+        yield partial(SECTIONS[name], runs)
+        return
     with ProcessPoolExecutor(1) as pool:
-        found = pool.submit(_read_section, last, folders)
-        return [*(section(runs) for name, section in SECTIONS.items() if name != last), found.result()]
+        yield pool.submit(_read_section, name, folders).result
 
 
 def _read_section(name: str, folders: Sequence[Path]) -> Section | None:

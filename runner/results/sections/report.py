@@ -1,25 +1,28 @@
 """The report of one run: what ran, its metrics, where to look. ``report.md`` and the terminal have the same tables."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from runner.results import metrics as usage
 from runner.results.cells import interval, markdown_text, number, plain
 from runner.results.intervals import MetricJSON
-from runner.results.kinds import INFERRED, KEY
+from runner.results.kinds import INFERRED, KEY, better, group_by
 from runner.results.metrics import Summary
 from runner.results.render.formats import markdown_of
-from runner.results.sheets import Cell, Sheet, Value, columns
+from runner.results.rows import headline
+from runner.results.sheets import ARROWS, Cell, Sheet, Value, columns
 from runner.results.terminal import show_sheet
 from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _ENDINGS = ("stop", "errors")
+_FEW = 6  # scores that are all printed
 _EXPLAINED = (
     "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
     "studentised bootstrap over patients, with fewer than ten of them a score interval "
-    "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing "
-    "says how far such a number could reach. "
+    "(docs/explanation/statistics.md). `n too small`: fewer than two patients or four samples; `does not vary`: "
+    "nothing says how far such a number could reach. "
     "The ceiling is what a perfect agent reaches here. Every step is in `records.jsonl`, its texts in "
     "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`."
 )
@@ -31,7 +34,7 @@ def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
     metrics, levels = summary["metrics"], manifest.get("levels") or {}
     of_a_purpose = {f"{kind}/{name}" for kind in ("calls", "tokens", "cost") for name in usage.purposes_of(metrics)}
     whole = {name: metric for name, metric in metrics.items() if "/".join(name.split("/")[:2]) not in of_a_purpose}
-    sheets = [_results("Results", whole), *purposes(metrics)]
+    sheets = [_results("Results", whole, manifest), *purposes(metrics)]
     for stratum, values in summary["strata"].items():
         names = dict.fromkeys(name for part in values.values() for name in part)
         rows = [[name, *(Value.from_json(part.get(name)) for part in values.values())] for name in names]
@@ -71,33 +74,42 @@ def _facts(manifest: Manifest, resume: str | None) -> list[str]:
 
 
 def present(title: str, facts: Manifest, summary: Summary, whole: bool = False) -> None:
-    """Print a run's metrics: those that have a value as a table, the score that decides first, the undefined by name,
-    totals in one line. Unless ``whole``, values of strata and shares of endings that did not occur are left out."""
+    """Print a run's metrics as a table, the score that decides first, and totals in one line. Unless ``whole``: the
+    first score of each group and the endings that occurred; else also the other scores, the undefined by name, values
+    of strata, and what a question costs by purpose."""
     metrics, decides = summary["metrics"], facts.get("decides") or ""
     main = {name: one for name, one in metrics.items() if name.partition("/")[0] not in _TOTALS}
-    rows = {name: one for name, one in sorted(main.items(), key=lambda item: item[0] != decides)
-            if whole or _is_headline(name, one, summary)}  # fmt: skip
-    show_sheet(_results(title, {name: one for name, one in rows.items() if one["value"] is not None}))
-    if undefined := [name for name, one in main.items() if one["value"] is None]:
+    names = dict.fromkeys([decides, *(main if whole else _first_names(main, facts, summary))])
+    rows = {name: main[name] for name in names if name in main and main[name]["value"] is not None}
+    first = f"{decides} decides; " if decides in rows else ""
+    show_sheet(replace(_results(title, rows, facts), notes=[f"{first}↑ higher is better, ↓ lower"] if rows else []))
+    undefined = [name for name, one in main.items() if one["value"] is None]
+    if undefined and whole:
         print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
     if metrics:
         print(totals(metrics))  # noqa: T201
-    for sheet in purposes(metrics):
+    for sheet in purposes(metrics) if whole else ():
         show_sheet(sheet)
 
 
-def _is_headline(name: str, metric: MetricJSON, summary: Summary) -> bool:
-    group = name.partition("/")[0]
-    return group not in summary["strata"] and bool(metric["value"] or group not in _ENDINGS)
+def _first_names(main: Metrics, facts: Manifest, summary: Summary) -> list[str]:
+    """The first score of each group, or all where they are few, and the endings that occurred."""
+    groups = group_by(main, lambda name: name.partition("/")[0])
+    scored = [group for group in groups if group not in (*summary["strata"], *_ENDINGS)]
+    valued = [[name for name in groups[group] if main[name]["value"] is not None] for group in scored]
+    most = _FEW if sum(map(len, valued)) <= _FEW else 1
+    names = headline([{name: main[name] for of in valued for name in of[:most]}], len(main), [facts])
+    return [*names, *(name for group in _ENDINGS for name in groups.get(group, ()) if main[name]["value"])]
 
 
-def _results(title: str, metrics: Metrics) -> Sheet:
-    """A row per metric: its interval, how many samples count and how many were not scored."""
+def _results(title: str, metrics: Metrics, facts: Manifest) -> Sheet:
+    """A row per metric: its direction and interval, how many samples count and how many were not scored."""
     rows: list[list[Cell]] = []
     for name, one in metrics.items():
         unscored = f" (+{one['unscored']} unscored)" if one.get("unscored") else ""
         value = None if one["value"] is None else Value(one["value"])
-        rows.append([name, value, interval(one), f"{one['n']}{unscored}", one.get("ceiling")])
+        directed = f"{name} {ARROWS[better(name, [facts])]}".strip()
+        rows.append([directed, value, interval(one), f"{one['n']}{unscored}", one.get("ceiling")])
     return Sheet(title, columns("metric", "value", "95 % interval", "n", "ceiling"), rows)
 
 

@@ -1,16 +1,20 @@
 """Runs against samples: where runs disagree, and where they all fail. A cell opens the episode on the page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from math import isnan
+from itertools import pairwise
 from statistics import fmean, pstdev
 
-from runner.results.rows import RunMetrics, better, headlines, read_metrics
+from runner.results.arrays import np
+from runner.results.rows import better, headlines, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value
+from runner.results.table import Table
 
-Episode = tuple[int, float]  # its epoch and score, NaN without one
+Episodes = tuple[Value | None, int]  # of a run and a sample: their mean, and the first epoch
+_NOT_RUN: Episodes = None, 0
 _LINKED, _READ = 1_000, 40  # rows whose numbers open an episode, more than a page shows; rows of a table in Markdown
 
 
@@ -19,17 +23,17 @@ def section(runs: Sequence[Run]) -> Section | None:
     found = read_metrics(*runs)
     if len(found) < 2 or not (names := headlines(found, 1)):
         return None
-    columns, keys = [_episodes(one, names[0]) for one in found], link_keys(runs)
+    columns, keys = [_cells(one.run.table, names[0]) for one in found], link_keys(runs)
     spread_of, lines = lru_cache(maxsize=4_096)(pstdev), []  # of values of 0 and 1 there are few
     for sample in dict.fromkeys(name for of in columns for name in of):
-        means = [_mean(of[sample]) if sample in of else None for of in columns]
-        values = tuple(mean for mean in means if mean is not None)
-        lines.append((spread_of(values) if len(values) > 1 else None, sample, means))
+        cells = [of.get(sample, _NOT_RUN) for of in columns]
+        values = tuple(cell.value for cell, _ in cells if cell and cell.value is not None)
+        lines.append((spread_of(values) if len(values) > 1 else None, sample, cells))
     lines.sort(key=lambda line: (0 if line[0] is None else -line[0], line[1]))
-    rows: list[list[Cell]] = []
-    for n, (spread, sample, means) in enumerate(lines):
-        each = zip(columns, means, keys if n < _LINKED else [""] * len(keys), strict=True)
-        rows.append([sample, spread, *(_cell(of.get(sample), mean, key, sample) for of, mean, key in each)])
+    rows: list[list[Cell]] = [[sample, spread, *(cell for cell, _ in cells)] for spread, sample, cells in lines]
+    for row, (_, sample, cells) in zip(rows[:_LINKED], lines, strict=False):
+        links = (link_of(key, sample, epoch) for key, (_, epoch) in zip(keys, cells, strict=True))
+        row[2:] = [cell and replace(cell, link=link) for (cell, _), link in zip(cells, links, strict=True)]
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
     notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
@@ -38,25 +42,18 @@ def section(runs: Sequence[Run]) -> Section | None:
     return Section("samples", "Where runs disagree", intro, [sheet])
 
 
-def _episodes(one: RunMetrics, score: str) -> dict[str, list[Episode]]:
-    """Sample -> its episodes in order."""
-    table, found = one.run.table, dict[str, list[Episode]]()
-    keys, values, order = table.keys, table.values(score).tolist(), table.in_order().tolist()
-    for row in order:
-        sample, epoch = keys[row]
-        found.setdefault(sample, []).append((epoch, values[row]))
-    return found
+def _cells(table: Table, score: str) -> dict[str, Episodes]:
+    """Sample -> the mean over its epochs, without a value where none has a score."""
+    order, alike = table.in_order(), lru_cache(maxsize=4_096)(_episodes)  # of values of 0 and 1 there are few
+    samples, epochs, values = (column[order] for column in (table["sample_id"], table["epoch"], table.values(score)))
+    begins = np.flatnonzero(np.append(True, samples[1:] != samples[:-1])[: len(order)]).tolist()
+    numbers = values.tolist()
+    return {
+        samples[begin]: alike(epochs[begin], end - begin, *(value for value in numbers[begin:end] if value == value))
+        for begin, end in pairwise([*begins, len(order)])
+    }
 
 
-def _mean(of: Sequence[Episode]) -> float | None:
-    """The mean over epochs; None where no episode has a score."""
-    scored = [value for _, value in of if not isnan(value)]
-    return fmean(scored) if len(scored) > 1 else (scored[0] if scored else None)
-
-
-def _cell(of: Sequence[Episode] | None, mean: float | None, key: str, sample: str) -> Value | None:
-    """The mean with the link of the first episode, where the run has a ``key``."""
-    if of is None:
-        return None
-    link = link_of(key, sample, of[0][0]) if key else ""
-    return Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link)
+def _episodes(epoch: int, n: int, *scored: float) -> Episodes:
+    mean = fmean(scored) if len(scored) > 1 else scored[0] if scored else None
+    return Value(int(mean) if mean in (0, 1) else mean, n=n), epoch

@@ -38,7 +38,10 @@ def leaderboard(runs: Sequence[Run]) -> Section | None:
     lines = [[one.label, *(one.value(name) for name in costs)] for one in found]
     notes = ["cost/usd, tokens/input and tokens/output are totals of a run; unknown costs are left empty."]
     table = Sheet("Cost, tokens, time", columns("run", *(column(found, name) for name in costs)), lines, notes)
-    intro = "One line per run. Small numbers are 95 % intervals; an arrow shows in which direction a column improves."
+    intro = (
+        "One line per run. Small numbers are 95 % intervals, with n below ten; an arrow shows in which direction a "
+        "column improves."
+    )
     return Section("leaderboard", "Leaderboard", intro, [_scores(found, names), *plots, table])
 
 

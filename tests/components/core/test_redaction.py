@@ -28,8 +28,42 @@ def test_texts_that_look_like_a_key_are_hidden(key):
     assert key not in redact(f"GET https://host/v1?key={key}&x=1")
 
 
-def test_credentials_in_a_url_are_hidden():
-    assert redact("http://user:pa55@host/v1") == "http://[hidden]host/v1"
+@each_row("unseen", ["\u200b", "\u2060", "\ufeff", "\xad", "\ufe0f", "\0", "\x7f", "\x9b", "\x1b[1;31m"])
+def test_a_key_that_is_split_by_what_nobody_sees_is_hidden(unseen):
+    split = unseen.join("sk-proj-abcDEF123456789")
+    assert redact(f"wrong\u200b key\n{split}.") == "wrong key\n[hidden]"
+    assert redact(f"wrong: {unseen.join('hunter2')}", ["hunter2"]) == "wrong: [hidden]"
+    assert redact(f"no{unseen}thing") == f"no{unseen}thing"
+
+
+@each_row(
+    "header",
+    [
+        "Authorization: Basic dXNlcjpwYTU1",
+        "Proxy-Authorization: basic dXNlcjpwYTU1",
+        "Authorization: Bearer dXNlcjpwYTU1",
+        "Authorization: Token dXNlcjpwYTU1",
+        "{'Authorization': 'Basic dXNlcjpwYTU1'}",
+        "(b'authorization', b'Basic dXNlcjpwYTU1')",
+        "Authorization=Negotiate dXNlcjpwYTU1",
+    ],
+)
+def test_the_credentials_of_a_header_are_hidden(header):
+    assert "dXNlcjpwYTU1" not in redact(f"sent {header} to host")
+
+
+@each_row(
+    "url, hidden",
+    [
+        ("http://user:pa55@host/v1", "http://[hidden]host/v1"),
+        ("http://user:p@s@host/a@b", "http://[hidden]host/a@b"),
+        ("https://host/v1?sig=abc&x=1", "https://host/v1?sig=[hidden]&x=1"),
+        ("https://host/v1?x=1&auth=abc", "https://host/v1?x=1&auth=[hidden]"),
+        ("https://host/v1?access_token=abcdef&x=1", "https://host/v1?access_[hidden]&x=1"),
+    ],
+)
+def test_credentials_in_a_url_are_hidden(url, hidden):
+    assert redact(url) == hidden
 
 
 @each_row(
@@ -40,6 +74,7 @@ def test_credentials_in_a_url_are_hidden():
         "This model's maximum context length is 8192 tokens, max_tokens: 20000",
         "the environment variable OPENAI_API_KEY is not set",
         "HF_TOKEN_READ",
+        "the authorization header is missing; a basic metabolic panel",
         "digest 0123456789abcdef0123456789abcdef, run 01234567-89ab-cdef-0123-456789abcdef",
         "run.resume=/runs/5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60/outputs",
         "/home/me/my sk-learn-contributors-2024/outputs",
@@ -103,7 +138,14 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
 
 @each_row(
     "text",
-    ["sk-" + "A" * 40_000 + "/", "sk-*" + "a" * 40_000 + "/", "sk-*" * 10_000 + "/", "eyJ" + "aaaaaaaa." * 5_000 + "/"],
+    [
+        "sk-" + "A" * 40_000 + "/",
+        "://" + "a@" * 20_000,
+        "authorization:" + " " * 40_000,
+        "sk-*" + "a" * 40_000 + "/",
+        "sk-*" * 10_000 + "/",
+        "eyJ" + "aaaaaaaa." * 5_000 + "/",
+    ],
 )
 def test_a_hostile_text_is_handled_quickly(text):
     begun = time.perf_counter()

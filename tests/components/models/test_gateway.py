@@ -121,6 +121,17 @@ async def test_4xx_is_not_retried(open_gateway, server, ask, status):
     assert error.kind == ("auth" if status in (401, 403) else "bad_request")
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_redirect_names_where_it_points_and_the_setting(open_gateway, server, ask, status):
+    server.will(server.status(status, location=f"https://me:pa55@other:8443/v2/chat/completions?key={KEY}"))
+    error = await failure(open_gateway(), ask("Hi"))
+    assert (len(server.bodies), error.kind) == (1, "redirect")
+    assert str(error).endswith(
+        f": HTTP {status}, which is not followed: it points to https://[hidden]other:8443/v2; "
+        "set model.api_base to the address that it points to, if that is your server"
+    )
+
+
 @pytest.mark.parametrize("transport", ["direct", pytest.param("litellm", marks=slow)])
 @pytest.mark.parametrize("status", [400, 401, 503])
 async def test_neither_key_nor_request_is_in_an_error_text(open_gateway, server, ask, transport, status):

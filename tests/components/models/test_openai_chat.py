@@ -110,7 +110,7 @@ async def test_cost_is_from_the_price(server, ask):
         (502, "server", True),
         (503, "server", True),
         (529, "server", True),
-        (307, "bad_request", False),
+        (307, "redirect", False),
     ],
 )
 async def test_status_decides_the_kind(chat, server, ask, status, kind, retryable):

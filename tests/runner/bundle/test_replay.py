@@ -25,7 +25,8 @@ def test_bundle_replays_unchanged_in_an_empty_folder(site, elsewhere):
     output = elsewhere.run(f"run.replay={site.bundle('shipped')}", "hydra.run.dir=again")
     assert "the same: 3 records of 1 run(s), and their metrics, are those of" in output
     message = "replayed from a simulated model: these numbers say nothing about any real model"
-    assert message in output and message in (elsewhere.home / "again" / "report.md").read_text()
+    assert output.count(message) == 1 and message in (elsewhere.home / "again" / "report.md").read_text()
+    assert "18 answered by the journal" in output
     assert not (elsewhere.home / "outputs" / ".journal").exists()
 
 
@@ -33,6 +34,8 @@ def test_bundle_replays_unchanged_in_an_empty_folder(site, elsewhere):
 def test_a_bundle_of_a_sweep_replays_all_its_cells(sweep, elsewhere):
     output = elsewhere.run(f"run.replay={sweep.bundle('sweep')}", "hydra.sweep.dir=again")
     assert "the same: 4 records of 2 run(s), and their metrics, are those of" in output
+    assert "answered by the journal, over 2 jobs: no model was asked" in output
+    assert output.count("simulated model") == 1
     assert {path.parent.name for path in (elsewhere.home / "again").glob("*/metrics.json")} == {"seed-0", "seed-1"}
 
 
@@ -91,6 +94,7 @@ FORGED = {
     "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
     "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
     "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
+    "strata that clear the screen": ("metrics.json", swap('"strata": {', '"strata": {"\\u001b[2J": {},'), 1, r"strata \\x1b\[2J was \{\}, is None"),
     "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be replayed: it has no journal\.jsonl"),
 }  # fmt: skip
 

@@ -102,7 +102,7 @@ def test_all_problems_are_reported_together(home):
         ("run.journal=off", "run.journal=off names a folder; run.journal=null runs without a journal"),
         ("run.replay=true", "run.replay=true answers from run.journal, which is null"),
         ("run.replay=nowhere", "command line: run.replay=nowhere: run.replay: there is no journal nowhere"),
-        ("retold.rate=1", "command line: retold.rate=1: retold: no such key; valid: agent"),
+        ("quixotic.rate=1", "command line: quixotic.rate=1: quixotic: no such key; valid: agent"),
         ("withhold.tools=[x]", "withhold is a choice of condition, whose settings are written condition.tools=[x]"),
         ("react.max_steps=3", "react is a choice of agent, whose settings are written agent.max_steps=3"),
         ("++tracking.urii=x", "command line: ++tracking.urii=x: tracking.urii: no such key; did you mean uri"),

@@ -52,7 +52,7 @@ def test_sweep_prints_its_estimate_and_pays_the_pilot_once(home):
     done = home.run("-m", "seed=0,1", "dataset.n=7", *ASK, "run.pilot=2")
     assert done.code == 0, done.err
     assert "from 2 pilot samples" in done.out and "  all " in done.out
-    assert "calls:        10 sent, 4 answered by the journal, over 2 jobs" in done.out
+    assert "calls:      10 sent, 4 answered by the journal, over 2 jobs" in done.out
 
 
 @slow

@@ -44,7 +44,7 @@ def test_jobs_of_one_task_each_are_averaged_and_their_calls_summed(home):
     means = json.loads((folder / "means.json").read_text())["score/strict"]
     assert list(means) == ["times=1", "times=2"]
     assert abs(means["times=1"]["total"]["value"] - ((1 + 2 / 3) / 2 + 2 / 3) / 2) < 1e-9
-    assert "calls:        18 sent, 9 answered by the journal, over 6 jobs" in done.out
+    assert "calls:      18 sent, 9 answered by the journal, over 6 jobs" in done.out
     metrics = json.loads((folder / "task-notes+times-1" / "metrics.json").read_text())["metrics"]
     assert "score/strict" in metrics and "total/score/strict" not in metrics, "a job of one task has its mean"
 
@@ -67,7 +67,7 @@ def test_sweep_over_methods_and_datasets_ends_with_comparison_tables(home):
         "mean",
     }
     assert comparison["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
-    assert "report:       outputs/own/" in done.out and (folder / "report.html").is_file()
+    assert "report:     outputs/own/" in done.out and (folder / "report.html").is_file()
     assert (folder / "tables/leaderboard-scores.tex").is_file()
     assert comparison["differences"].keys() == {"easy", "hard", "mean"}
     assert all(list(of) == ["twice"] for of in comparison["differences"].values())
@@ -82,7 +82,7 @@ def test_sweep_without_levels_writes_no_means(home):
     done = home.run("-m", "seed=0,1", "dataset.n=1", "compare.scores=[no/such]")
     (folder,) = home.runs()
     assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
-    assert "calls:        2 sent, 0 answered by the journal, over 2 jobs" in done.out
+    assert "calls:      2 sent, 0 answered by the journal, over 2 jobs" in done.out
     assert "compare.scores: no job has a value of no/such\n" in done.out
 
 

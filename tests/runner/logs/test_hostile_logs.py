@@ -8,8 +8,8 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.logs import documents
+from runner.logs.__main__ import main
 from runner.logs.imported import number, score_name
-from runner.report import main
 
 HEAD = {"eval": {"task": "t", "model": "m"}, "status": "success"}
 SAMPLE = {"id": 1, "epoch": 1, "messages": [], "scores": {}}
@@ -24,7 +24,7 @@ def archive(path, members):
 
 def refused(tmp_path, capsys, path):
     """The only line of the refusal; nothing is left of the import."""
-    assert main(["import", str(tmp_path / "made/new"), str(path)]) == 2
+    assert main([str(tmp_path / "made/new"), str(path)]) == 2
     assert not list((tmp_path / "made").iterdir())
     (line,) = capsys.readouterr().err.splitlines()
     return line

@@ -5,9 +5,10 @@ import zipfile
 from pathlib import Path
 
 from runner.compare import main as compare
+from runner.logs.__main__ import main
 from runner.logs.documents import Archive
 from runner.logs.inspect_log import read_inspect
-from runner.report import main
+from runner.report import main as report
 from runner.results.runs import Run, run_folders
 from runner.storage import manifest, records
 from runner.storage.stored import Unpacker
@@ -20,7 +21,7 @@ EVAL, HARNESS = HERE / "arith.eval", HERE / "harness"  # written by inspect_ai 0
 
 def imported(new, *words):
     """The only run folder that is made, and its records by sample and epoch."""
-    assert main(["import", str(new), *map(str, words)]) == 0
+    assert main([str(new), *map(str, words)]) == 0
     (folder,) = run_folders(new)
     return folder, {(one["sample_id"], one["epoch"]): one for one in records.read(folder)}
 
@@ -38,6 +39,8 @@ def test_a_log_of_inspect_has_its_scores_errors_clusters_and_usage(tmp_path, cap
     assert notes["kinds"] == {"score/match": "proportion", "score/two.a": "share", "score/two.b": "number"}
     assert notes["counts"] == {"finished": 8, "wanted": 8, "errored": 1} and notes["status"] == "complete"
     assert notes["imported"] == {"tool": "inspect_ai", "file": "arith.eval"} and notes["dataset"]["privacy"] == "open"
+    assert capsys.readouterr().out == f"{folder}\ntables:     python -m runner.report table {tmp_path / 'new'}\n"
+    assert report(["table", str(tmp_path / "new")]) == 0
     assert "score/match" in capsys.readouterr().out and (folder / "report.md").exists()
 
 
@@ -73,7 +76,7 @@ def test_a_log_that_did_not_end_and_a_sample_that_met_a_limit_are_so_here(tmp_pa
 
 def test_logs_of_one_dataset_are_paired_by_sample_and_cluster(tmp_path, capsys):
     new = tmp_path / "new"
-    assert main(["import", str(new), str(EVAL), str(EVAL), "--cluster", "patient"]) == 0
+    assert main([str(new), str(EVAL), str(EVAL), "--cluster", "patient"]) == 0
     assert compare([str(new), "--out", str(tmp_path / "out")]) == 0
     (one, *_) = json.loads((tmp_path / "out/compare.json").read_text())["comparisons"]
     assert (one["pairs"], one["clusters"]) == (7, 3) and one["gain"] == 0.0
@@ -97,7 +100,7 @@ def test_helm_clusters_by_the_extra_data_that_is_named(tmp_path):
 
 
 def test_a_file_of_the_harness_is_a_run_and_its_filters_are_scores(tmp_path):
-    assert main(["import", str(tmp_path / "new"), str(HARNESS), "--cluster", "patient"]) == 0
+    assert main([str(tmp_path / "new"), str(HARNESS), "--cluster", "patient"]) == 0
     made, choice = (Run.at(folder) for folder in run_folders(tmp_path / "new"))
     assert (made.dataset, choice.dataset, made.model) == ("mini_gen", "mini_mc", "dummy")
     assert list(made.scores) == ["score/exact_match,strict", "score/exact_match,flexible"]
@@ -108,23 +111,23 @@ def test_a_file_of_the_harness_is_a_run_and_its_filters_are_scores(tmp_path):
 def test_an_imported_run_is_neither_run_nor_scored_again(tmp_path, capsys):
     folder, _ = imported(tmp_path / "new", EVAL)
     capsys.readouterr()
-    assert main(["rescore", str(folder)]) == 2
+    assert report(["rescore", str(folder)]) == 2
     line = "error: the run was imported from a log of inspect_ai: it can be read and compared, not run or scored\n"
     assert capsys.readouterr().err == line
 
 
 def test_a_field_that_is_not_there_is_named_and_nothing_is_left(tmp_path, capsys):
-    assert main(["import", str(tmp_path / "new"), str(EVAL), "--cluster", "ward_no"]) == 2
+    assert main([str(tmp_path / "new"), str(EVAL), "--cluster", "ward_no"]) == 2
     line = "error: --cluster ward_no: sample 1 has no such field; it has patient, ward\n"
     assert capsys.readouterr().err == line and not list(tmp_path.iterdir())
 
 
 def test_what_is_no_log_and_a_folder_that_exists_are_refused(tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("x")
-    assert main(["import", str(tmp_path / "new"), str(tmp_path / "notes.txt")]) == 2
+    assert main([str(tmp_path / "new"), str(tmp_path / "notes.txt")]) == 2
     assert "notes.txt is not a log that can be imported: inspect_ai's" in capsys.readouterr().err
-    assert main(["import", str(tmp_path), str(EVAL)]) == 2
+    assert main([str(tmp_path), str(EVAL)]) == 2
     assert "the folder exists; name a new one" in capsys.readouterr().err
     (tmp_path / "samples_x_2026-01-01T00-00-00.1.jsonl").write_text("{}\n")
-    assert main(["import", str(tmp_path / "new"), str(tmp_path)]) == 2
+    assert main([str(tmp_path / "new"), str(tmp_path)]) == 2
     assert "its results_DATE.json, which says what was run, is not in its folder" in capsys.readouterr().err

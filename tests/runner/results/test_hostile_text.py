@@ -12,7 +12,7 @@ from runner.results.sections import tools
 from runner.results.sections.report import report
 from runner.results.sheets import Section, Sheet, columns
 from runner.results.terminal import show_section
-from runner.terminal.command import print_note
+from runner.terminal.command import print_lines, print_note
 from tests.acceptance.command import ROOT
 from tests.runner.results.sweeps import job
 
@@ -41,6 +41,7 @@ def assert_has_no_formula(text):
 def test_terminal_obeys_nothing(capsys):
     show_section(SECTION)
     print_note(BAD)
+    print_lines(BAD, BAD)
     out, err = capsys.readouterr()
     assert_harmless(out + err)
 

@@ -143,7 +143,7 @@ def test_variance_that_underflows_is_zero(kind):
 
 
 def test_weights_that_are_kept_are_those_of_many_clusters(monkeypatch):
-    columns = np.random.default_rng(1).normal(size=(700, 5))
+    columns = np.random.default_rng(1).normal(size=(5, 700))
     kept = formulas.resampled_sums(columns, 1000)
     monkeypatch.setattr(formulas, "_FEW", 0)
     assert np.array_equal(formulas.resampled_sums(columns, 1000), kept)

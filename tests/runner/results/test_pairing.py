@@ -2,12 +2,13 @@
 
 from math import isnan
 
+import numpy as np
 import pytest
 
 from runner.results.kinds import NUMBER
 from runner.results.pairs import difference_of, pairs_of
 from runner.results.significance import compare
-from runner.results.table import OWN, Table
+from runner.results.table import OWN, Table, align
 from tests.runner.results.records import record, records
 from tests.table import each_row
 
@@ -22,7 +23,7 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
         record("e", 1.0),
     ]
     found = pairs_of(mine, theirs, "score/x", NUMBER)
-    assert found.table.keys == [("a", 0), ("a", 1)]
+    assert len(found.table) == 2
     assert found.gains.tolist() == [1.0, 0.0]
     assert found.unpaired == {
         "ended in an error": ["b"], "unscored": ["c"], "run on one side only": ["d", "e"],
@@ -68,3 +69,12 @@ def test_scores_endings_and_costs_can_be_compared(metric, value):
     values = [None if isnan(one) else one for one in table.values(metric)]
     assert values == [value, None]
     assert metric.startswith("score") or metric in OWN
+
+
+def test_tables_are_aligned_by_sample_and_epoch_whatever_their_order():
+    one = Table.of([record("b", 1.0), record("a", 0.0, epoch=1), record("a", 0.5)])
+    other = Table.of([record("a", 0.5), record("c", 1.0), record("b", 0.0), record("b", 0.25)])
+    keys, (left, right) = align(one, other)
+    assert keys == [("a", 0), ("a", 1), ("b", 0), ("c", 0)]
+    assert (left.tolist(), right.tolist()) == ([2, 1, 0, -1], [0, -1, 3, 1]), "of several the last, -1 for none"
+    assert align(one, one.take(np.array([2, 0, 1])))[1][1].tolist() == [0, 2, 1]

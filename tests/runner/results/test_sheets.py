@@ -2,13 +2,23 @@
 
 from itertools import product
 
-from runner.results.cells import p_text
+from runner.results.cells import p_text, texts_of
 from runner.results.grid import grid_of
 from runner.results.sections.comparisons import all_effects, comparison_section
-from runner.results.sheets import Value
-from runner.results.terminal import show_section
+from runner.results.sheets import Column, Sheet, Value
+from runner.results.terminal import show_section, show_sheet
 from runner.results.versus import compare_rows
 from tests.runner.results.sweeps import job
+
+
+def test_an_interval_of_few_samples_has_its_n_and_of_fewer_a_legend(capsys):
+    cells = [Value(0.5, 0.1, 0.9, n) for n in (10, 9, 4, 3)]
+    shown = ["0.100 to 0.900", "0.100 to 0.900, n = 9", "0.100 to 0.900, n = 4", "n too small"]
+    assert [texts_of(cell, Column("x"))[1] for cell in cells] == shown
+    legends = [Sheet("t", [Column("x")], [[cell]], ["a"]).lines for cell in cells]
+    assert [len(of) for of in legends] == [1, 1, 1, 2] and legends[-1][1].startswith("n too small: fewer than 4")
+    show_sheet(Sheet("t", [Column("x")], [[cells[-1]]]))
+    assert "n too small: fewer than 4 samples" in capsys.readouterr().out
 
 
 def section(runs, **given):

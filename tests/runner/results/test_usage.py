@@ -80,11 +80,11 @@ def test_terminal_and_report_have_the_table_of_purposes(tmp_path, capsys):
     checked = step(answer="A")
     checked.purpose = "verify"
     folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=[step(answer="A"), checked])
-    assert main(["table", str(folder)]) == 0
+    assert main(["table", str(folder), "--all"]) == 0
     out, report = capsys.readouterr().out, (folder / "report.md").read_text()
     assert "Per question, by purpose" in out
     assert (
-        "## Per question, by purpose\n\n| purpose | calls (calls) |" in report
+        "## Per question, by purpose\n\n| purpose | calls | tokens in (tokens) |" in report
         and "| verify | 1.00 | 1 | 1 | 0 |" in report
     )
     assert "calls/verify" not in report and "calls/total" in report

@@ -7,7 +7,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.storage import manifest
-from runner.storage.integrity import changed_files, digests_of, verify
+from runner.storage.integrity import Damaged, changed_files, digests_of, refuse_changed, verify, write_metrics
 from runner.storage.records import RecordWriter
 from runner.storage.texts import TextReader
 from tests.table import each_row
@@ -21,6 +21,7 @@ def folder(tmp_path):
     writer.append({"sample_id": "a", "epoch": 1, "stop": "answered", "scores": {}, "steps": [{"text": {"ref": name}}]})
     writer.close()
     (tmp_path / "config.yaml").write_text("name: x\n")
+    (tmp_path / "metrics.json").write_text('{"a": 1}')
     config = [manifest.digest(b"name: x\n")]
     manifest.write(tmp_path, {"id": "x", "config": config, "files": digests_of(tmp_path)})
     return tmp_path
@@ -28,7 +29,7 @@ def folder(tmp_path):
 
 def test_untouched_folder_is_verified(folder):
     assert changed_files(folder, contents=True) == []
-    assert verify(folder).endswith("config, records and texts are as its run wrote them")
+    assert verify(folder).endswith("config, records, metrics and texts are as its run wrote them")
 
 
 def _cut(path):
@@ -39,22 +40,44 @@ def _alter(path):
     path.write_bytes(path.read_bytes().replace(b"name: x", b"name: y").replace(b'"a"', b'"b"'))
 
 
+_RESUME = ", or delete records.jsonl and resume the run, and the journal answers again"
 CHANGES = [
-    ("texts-0000.jsonl.gz", _cut, "bytes; its run wrote"),
-    ("texts-0000.jsonl.gz", lambda path: path.unlink(), "is missing; its run wrote"),
-    ("records.jsonl", _cut, "bytes; its run wrote"),
-    ("records.jsonl", _alter, "was changed: it has another SHA-256"),
-    ("config.yaml", _alter, "was changed after its run wrote it"),
+    ("texts-0000.jsonl.gz", _cut, "bytes; its run wrote", _RESUME),
+    ("texts-0000.jsonl.gz", lambda path: path.unlink(), "is missing; its run wrote", _RESUME),
+    ("records.jsonl", _cut, "bytes; its run wrote", _RESUME),
+    ("records.jsonl", _alter, "was changed: it has another SHA-256", _RESUME),
+    ("metrics.json", _cut, "bytes; its run wrote", ", or have it computed again: python -m runner.report table "),
+    ("metrics.json", _alter, "was changed: it has another SHA-256", ", or have it computed again: "),
+    ("config.yaml", _alter, "was changed after its run wrote it", ""),
 ]
 
 
-@each_row("name, change, message", CHANGES)
-def test_changed_file_is_named(folder, name, change, message):
+@each_row("name, change, message, advice", CHANGES)
+def test_changed_file_is_named(folder, name, change, message, advice):
     whole = (folder / name).read_bytes()
     change(folder / name)
     with pytest.raises(ConfigError, match=f"{name} .*{message}"):
         verify(folder)
+    with pytest.raises(Damaged, match=f"{name} .*{message}.*; put it back{advice}.*") as caught:
+        refuse_changed(folder)
+    assert "\n" not in str(caught.value) and (advice or str(caught.value).endswith("put it back"))
     (folder / name).write_bytes(whole)
+    refuse_changed(folder)
+
+
+def test_several_changed_files_are_counted_in_one_line(folder):
+    for name in ("records.jsonl", "metrics.json"):
+        _alter(folder / name)
+    with pytest.raises(Damaged, match=rf"records.jsonl was .* \(and 1 more: python -m runner.report verify {folder}\)"):
+        refuse_changed(folder)
+
+
+def test_metrics_that_are_computed_again_are_as_they_should_be(folder):
+    write_metrics(folder, '{"b": 2}')
+    assert verify(folder) and (folder / "metrics.json").read_text() == '{"b": 2}'
+    (folder / manifest.FILE).write_bytes(b'{"id": "x"}')
+    write_metrics(folder, "{}")
+    assert manifest.read(folder) == {"id": "x"}, "a run without digests gets none of a part"
 
 
 def test_sizes_alone_show_a_cut_file(folder):

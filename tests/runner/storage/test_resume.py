@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.core.errors import ConfigError
+from components.core.redaction import redact
 from runner.storage import manifest
 from runner.storage.manifest import command_line
 from runner.storage.resume import (
@@ -186,6 +189,35 @@ def test_printed_command_can_be_pasted_into_a_shell(name, monkeypatch):
     assert [parse(word).value() for word in words] == [2, str(folder), str(folder)]
 
 
+SECRETS = {
+    "tracking.uri=http://me:pa55word@host:5000": "TRACKING_URI",
+    "+model.extra.token='hunter2hunter2 b,c'": "MODEL_EXTRA_TOKEN",
+    "api_key=sk-proj-0123456789abc": "API_KEY",
+}
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@each_row("word, variable", SECRETS.items())
+def test_printed_command_reads_what_is_hidden_from_a_variable(tmp_path, monkeypatch, word, variable, earlier):
+    monkeypatch.setattr("sys.argv", [str(show := tmp_path / "show"), "limit=2", word])
+    show.write_text('#!/bin/sh\nprintf "%s\\n" "$@"')
+    show.chmod(0o755)
+    line = command_line("run.resume=x")
+    if earlier:  # of a folder whose manifest has the words
+        (tmp_path / "manifest.json").write_text(json.dumps({"command": command_line().replace("show", str(show), 1)}))
+        (tmp_path / "config.yaml").write_text("damaged")
+        with pytest.raises(ConfigError) as refused:
+            folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False)
+        line = redact(str(refused.value).partition("; to resume ")[2].partition(": ")[2])
+    value = word.partition("=")[2]
+    assert value not in line
+    shell = partial(subprocess.run, ["sh", "-c", line], capture_output=True, text=True)
+    done = shell(env={"PATH": os.environ["PATH"], variable: value})
+    assert done.stdout.splitlines()[:2] == ["limit=2", word] and done.returncode == 0
+    unset = shell(env={"PATH": os.environ["PATH"]})
+    assert unset.returncode and f"{variable}: set it to the value that is not shown here" in unset.stderr
+
+
 @pytest.mark.parametrize("words", [["runner/__main__.py"], ["/opt/my tools/wardround"]])
 def test_printed_command_has_the_full_path_of_a_program_not_on_path(words, monkeypatch):
     monkeypatch.setattr("sys.argv", words)
@@ -193,6 +225,14 @@ def test_printed_command_has_the_full_path_of_a_program_not_on_path(words, monke
     program = shlex.split(command_line("run.resume=x"))[0]
     assert program == (sys.executable if words[0].endswith(".py") else words[0])
     assert shlex.split(command_line())[0] == ("python" if words[0].endswith(".py") else "wardround")
+
+
+def test_printed_command_names_its_module(monkeypatch):
+    names = {"/runner/runner/__main__.py": "python -m runner x", "/a/runner/drift/__main__.py": "python -m runner.drift x",
+             "/a/runner/report.py": "python -m runner.report x", "/bin/wardround": "wardround x"}  # fmt: skip
+    for path, line in names.items():
+        monkeypatch.setattr("sys.argv", [path, "x"])
+        assert command_line() == line
 
 
 def test_a_written_config_hides_secrets_and_can_be_read_again():

@@ -366,7 +366,7 @@ def test_folder_of_another_sweep_is_refused_and_a_larger_one_goes_on(home):
     assert (home.path / "sweep" / "report.html").read_bytes() == report
     done = home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep")
     assert done.code == 0 and "over 1 job" in done.out
-    assert "calls:        none" in home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep").out
+    assert "calls:      none" in home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep").out
 
 
 @slow

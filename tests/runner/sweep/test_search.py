@@ -54,7 +54,7 @@ def test_search_runs_ordinary_jobs_and_resumes_deterministically(tuned):
     shares = read_search(tuned)["importance"]["score/strict"]
     assert sum(shares.values()) == pytest.approx(1) and read_search(tuned)["importance_from"] == 4
     assert "(PED-ANOVA over 4 complete trials; few: take it as a hint)" in again.out
-    assert "report:       sweep/report.html" in again.out and "simulated model: these numbers" in again.out
+    assert "report:     sweep/report.html" in again.out and "simulated model: these numbers" in again.out
     written = (tuned.path / "sweep" / "report.md").read_text()
     assert all(f"quality={point['agent.quality']} times={point['agent.times']} " in written for point in points(tuned))
 

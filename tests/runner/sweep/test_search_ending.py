@@ -37,7 +37,7 @@ def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys
     out = capsys.readouterr().out
     assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out
     assert out.index("trial-0001") < out.index("trial-0000") and "0.300 to 0.500" in out
-    assert "calls:        6 sent" in out and f"report:       {tmp_path / 'report.html'}" in out
+    assert "calls:      6 sent" in out and f"report:     {tmp_path / 'report.html'}" in out
     saved = json.loads((tmp_path / "search.json").read_text())
     assert (saved["best"], saved["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
     assert (saved["trials"][2]["state"], saved["trials"][2]["stopped"]) == ("failed", "broke")

@@ -55,15 +55,19 @@ def test_ctrl_c_while_a_command_imports_is_one_line_with_exit_code_130(tmp_path,
 
 
 def test_refused_words_name_the_near_flag_or_the_order_of_arguments():
-    parser = Parser(prog="p")
-    command = parser.add_subparsers().add_parser("bundle")
-    command.add_argument("file", metavar="FILE")
-    command.add_argument("folder", metavar="FOLDER")
-    command.add_argument("--with-data", action="store_true")
-    with pytest.raises(ConfigError, match=r"--with-date; did you mean --with-data\?"):
-        parser.parse_args(["bundle", "a", "b", "--with-date"])
-    with pytest.raises(ConfigError, match=r"required: FOLDER; usage: p bundle \[-h\] \[--with-data\] FILE FOLDER;"):
-        parser.parse_args(["bundle", "a"])
+    parser = Parser(prog="p bundle")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument("--with-data", action="store_true")
+    parser.add_argument("--skip", metavar="A,B")
+    for short in ("--with-date", "--with"):
+        with pytest.raises(ConfigError, match=rf"unrecognized arguments: {short}; did you mean --with-data"):
+            parser.parse_args(["a", "b", short])
+    usage = r"usage: p bundle \[-h\] \[--with-data\] \[--skip A,B\] FILE FOLDER;"
+    with pytest.raises(ConfigError, match=f"required: FOLDER; {usage}"):
+        parser.parse_args(["a"])
+    with pytest.raises(ConfigError, match=f"argument --skip: expected one argument; {usage}"):
+        parser.parse_args(["a", "b", "--skip"])
 
 
 def test_control_characters_of_a_note_are_escaped(capsys):

@@ -11,6 +11,7 @@ from runner.storage.records import read, slim
 from tests.runner.results.folders import CFG, CHOICES, write
 
 HOSTILE = '</script><script>alert("1")</script><img src=x onerror=alert(2)> & a|b $_{x}$ \\input{y} =1+1'
+BROAD = ".//svg[@class='broad']"
 
 
 def made(folder, scored, cfg=None, lower=(), **notes):
@@ -44,13 +45,15 @@ def cells(sheet):
 
 
 def tips(plot):
-    """The tooltips of a plot: its points and bars, in the order in which they are drawn."""
-    return [one.text for one in html.fragment_fromstring(plot.svg).xpath(".//*[self::circle or self::rect]/title")]
+    """The tooltips of a broad plot: its points and bars, in the order in which they are drawn."""
+    return [
+        one.text for one in html.fragment_fromstring(plot.svg).xpath(f"{BROAD}//*[self::circle or self::rect]/title")
+    ]
 
 
 def written_on(plot):
-    """The texts of a plot."""
-    return [one.text for one in html.fragment_fromstring(plot.svg).xpath(".//text")]
+    """The texts of a broad plot, its legend included."""
+    return [one.text for one in html.fragment_fromstring(plot.svg).xpath(f"{BROAD}//text | .//span")]
 
 
 def parsed(text):

@@ -6,6 +6,7 @@ from components.core.messages import Message, Usage
 from components.core.types import Step
 from runner.results.runs import Run
 from runner.results.sections import cards
+from runner.results.steps import diversity
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 
@@ -42,8 +43,8 @@ def test_demographics_and_gold_chains_are_counted_once_per_sample(tmp_path):
 
 
 def test_diversity_is_the_mean_over_windows():
-    assert cards.diversity(["a", "b", "a", "a"], window=2) == pytest.approx((1 + 1 + 0.5) / 3)
-    assert cards.diversity(["a"], window=2) is None
+    assert diversity(["a", "b", "a", "a"], window=2) == pytest.approx((1 + 1 + 0.5) / 3)
+    assert diversity(["a"], window=2) is None
 
 
 def test_no_episodes_give_no_card(tmp_path):

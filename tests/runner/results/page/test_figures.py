@@ -5,7 +5,7 @@ from lxml import html
 
 from runner.results.render.figures import Mark, Series, bars, intervals, scatter, sides
 from runner.results.sheets import Plot, Value
-from tests.runner.results.page.pages import HOSTILE, tips, written_on
+from tests.runner.results.page.pages import BROAD, HOSTILE, tips, written_on
 from tests.table import each_row
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
@@ -13,8 +13,8 @@ POINTS = [Mark(1, KNOWN, "a", "named"), Mark(10, BARE, "b")]
 
 
 def drawn(svg, path):
-    """What a path finds in a plot."""
-    return html.fragment_fromstring(svg).xpath(path)
+    """What a path finds in a broad plot."""
+    return html.fragment_fromstring(svg).xpath(f"{BROAD}{path}")
 
 
 @each_row(
@@ -44,7 +44,8 @@ def test_a_bar_or_point_without_a_value_is_not_drawn():
 
 
 def test_an_interval_is_drawn_only_where_it_is_known():
-    assert len(drawn(intervals(["a", "b"], [KNOWN, BARE], ""), "//*[@class='spread']")) == 1
+    few = Value(0.5, 0.1, 0.9, 3)
+    assert len(drawn(intervals(["a", "b", "c"], [KNOWN, BARE, few], ""), "//*[@class='spread']")) == 1
 
 
 def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios():
@@ -61,12 +62,21 @@ def test_axes_have_round_numbers_and_names_are_in_their_order():
 
 def test_many_long_names_are_turned_and_cut_with_the_whole_as_a_tooltip():
     long = [f"{n} {'long ' * 20}" for n in range(9)]
-    assert drawn(bars(long, {"a": [KNOWN] * 9}, "", ""), "//g[contains(@transform, 'rotate(-30)')]/text/title")
+    assert drawn(bars(long, {"a": [KNOWN] * 9}, "", ""), "//g[contains(@transform, 'rotate(-45)')]/text/title")
 
 
 def test_point_labels_do_not_overlap():
-    assert sides(["one"], [0.5], [0.5]) == ["top right"]
-    assert sides(["last"], [1.0], [0.5]) == ["top right"], "the margin has room for a short name"
-    assert sides(["a name that is too long for it"], [1.0], [0.5]) == ["top left"]
-    assert sides(["left one", "right one"], [0.5, 0.53], [0.5, 0.5]) == ["top right", "bottom right"]
-    assert len(set(sides(["same"] * 4, [0.5] * 4, [0.5] * 4))) == 4
+    assert sides(["one"], [(300, 90)], 400) == ["top right"]
+    assert sides(["last"], [(360, 90)], 400) == ["top right"], "the margin has room for a short name"
+    assert sides(["a name that is too long for it"], [(360, 90)], 400) == ["top left"]
+    assert sides(["left one", "right one"], [(200, 90), (220, 90)], 400) == ["top right", "bottom right"]
+    assert len(set(sides(["same"] * 4, [(200, 90)] * 4, 400))) == 4
+
+
+def test_every_width_has_the_same_points_and_one_legend():
+    series = [Series("one", POINTS), Series("two", POINTS)]
+    root = html.fragment_fromstring(scatter(series, "x", "y"))
+    broad, narrow = (one.xpath(".//circle/title/text()") for one in root.xpath("svg"))
+    assert broad == narrow and len(broad) == 4 and root.xpath("p/span/text()") == ["one", "two"]
+    wide = [int(one.get("viewbox").split()[2]) for one in root.xpath("svg")]
+    assert wide == [850, 400], "of the narrow one, a letter of 13 pixels has 11 on a page of 400"

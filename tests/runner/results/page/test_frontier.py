@@ -51,3 +51,12 @@ def test_coinciding_runs_share_a_label(tmp_path):
     plot = section(runs).parts[0]
     assert len({tip.partition(":")[0] for tip in tips(plot)}) == 4
     assert [text for text in written_on(plot) if "intact" in text] == ["react intact and 3 more"]
+
+
+def test_runs_in_about_one_place_share_the_label_of_the_first_on_the_front(tmp_path):
+    pairs = [(agent, condition) for agent in ("react", "cot") for condition in ("intact", "withheld")]
+    runs = grid(tmp_path, {pair: [1, 0] for pair in pairs})
+    for run, usd in zip(runs, (1.01, 1.0, 5.0, 9.0), strict=True):
+        change_records(run, lambda _, record, usd=usd: record["usage"].update(cost_usd=usd))
+    labels = [text for text in written_on(section(runs).parts[0]) if text.startswith(("react", "cot"))]
+    assert labels == ["react withheld and 1 more", "cot intact", "cot withheld"]

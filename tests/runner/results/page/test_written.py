@@ -22,7 +22,7 @@ SECTION = Section(
 def test_markdown_has_tables_directions_and_intervals():
     text = markdown("T", "about", ["a warning"], [SECTION])
     assert "# T\n\nabout\n\n**a warning**\n\n## Strata\n\nIntro." in text
-    assert "| run | score ↑ | tokens (n) ↓ |" in text and "| a_b | 0.5000 (0.250 to 0.750) | 12,000 |" in text
+    assert "| run | score ↑ | tokens (n) ↓ |" in text and "| a_b | 0.5000 (0.250 to 0.750, n = 8) | 12,000 |" in text
     assert "see the page" in text and "<b>" not in text and "<script>" not in text.replace("\\<", "")
     assert len({line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("|")}) == 1
 
@@ -42,7 +42,7 @@ def test_latex_has_rules_subscripts_and_escapes():
     lines = latex(SHEET).splitlines()
     assert lines[:3] == ["% By task & more", r"\begin{tabular}{lrr}", r"\toprule"]
     assert lines[3] == r"run & score $\uparrow$ & tokens (n) $\downarrow$ \\"
-    assert lines[5] == r"a\_b & $0.5000_{\,0.250\,\mathrm{to}\,0.750}$ & $12{,}000$ \\"
+    assert lines[5] == r"a\_b & $0.5000_{\,0.250\,\mathrm{to}\,0.750{,} n = 8}$ & $12{,}000$ \\"
     assert lines[6].endswith("& -- & -- \\\\") and lines[-3:] == [r"\bottomrule", r"\end{tabular}", "% below"]
 
 

@@ -1,0 +1,71 @@
+"""Time stamps of RFC 3161: an authority signs a digest with the time at which it saw it.
+
+The request is a few bytes of DER, written here; the reply is kept as it came. Whether it is about our digest and nonce
+is checked here, its signature by ``openssl ts -verify`` with the authority's certificate, which needs no trust in this
+program: a library for it (rfc3161ng, asn1crypto) would be one more dependency for what openssl has everywhere.
+"""
+
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from components.core.errors import ConfigError
+
+_SHA256 = bytes.fromhex("300d06096086480165030402010500")  # AlgorithmIdentifier 2.16.840.1.101.3.4.2.1
+_TIMEOUT, _LARGEST = 30, 1 << 20  # seconds; bytes of a reply
+_GRANTED = (0, 1)  # PKIStatus: granted, granted with modifications
+_TIME = re.compile(rb"\x18[\x0f-\x1b](\d{14}(?:\.\d+)?Z)")  # GeneralizedTime
+
+
+@dataclass(frozen=True)
+class Token:
+    """A reply of an authority, and the time in it."""
+
+    der: bytes
+    time: str
+
+
+def place_of(study: Path) -> Path:
+    """The file of a study's time stamp."""
+    return study.with_suffix(".tsr")
+
+
+def request(url: str, digest: str) -> Token:
+    """Have a digest (SHA-256, hexadecimal) stamped. Raises ConfigError."""
+    nonce = _der(2, b"\x40" + secrets.token_bytes(8))
+    query = _der(0x30, _der(2, b"\1") + _imprint(digest) + nonce + b"\x01\x01\xff")  # with the certificate
+    asked = Request(url, query, {"Content-Type": "application/timestamp-query"})
+    try:
+        with urlopen(asked, timeout=_TIMEOUT) as reply:
+            token = read(reply.read(_LARGEST), digest)
+    except (URLError, OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise ConfigError(f"timestamp: {url}: {reason}; nothing was frozen") from None
+    if nonce not in token.der:
+        raise ConfigError(f"timestamp: {url}: the reply is to another request; nothing was frozen")
+    return token
+
+
+def read(der: bytes, digest: str) -> Token:
+    """A reply about this digest. Raises ValueError for any other."""
+    status = re.match(rb"\x30(?:[\0-\x7f]|\x81.|\x82..|\x83...)\x30.\x02\x01(.)", der, re.DOTALL)
+    if status is None or status[1][0] not in _GRANTED:
+        raise ValueError("the authority gave no time stamp" if status else "the reply is no time stamp")
+    imprint = _imprint(digest)
+    if (place := der.find(imprint)) < 0 or (time := _TIME.search(der, place + len(imprint))) is None:
+        raise ValueError("the time stamp is not about what was frozen")
+    text = time[1].decode()
+    return Token(der, f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:14]}+00:00")
+
+
+def _imprint(digest: str) -> bytes:
+    return _der(0x30, _SHA256 + _der(4, bytes.fromhex(digest)))
+
+
+def _der(tag: int, content: bytes) -> bytes:
+    """A short value in DER."""
+    assert len(content) < 128, "longer ones have another form"
+    return bytes([tag, len(content)]) + content

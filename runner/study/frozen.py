@@ -1,0 +1,140 @@
+"""What ``runner.protocol freeze`` wrote of a study, ``NAME.frozen.json`` next to its file, and how a run differs."""
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from components.core.errors import ConfigError
+from runner.storage.resume import differences_of, settled
+from runner.storage.schema import Manifest, ProtocolFacts
+from runner.study.plan import Study, read
+
+_HOME = Path(__file__).resolve().parents[2]
+_CODE = (".py", ".jinja")
+_PLACES = ("path", "sqlite")  # where data lie: their fingerprint says what they are
+_NAMED = 3  # deviations that a refusal names
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A frozen study. ``content``: what its file said; ``file``: that file's SHA-256; ``code``: the digest of this
+    program and of a user's ``packages``; ``runs``: arm, seed, words and everything that can change a result."""
+
+    path: Path
+    time: str
+    file: str
+    content: Mapping[str, Any]
+    code: str
+    packages: Sequence[str]
+    git: Mapping[str, Any]
+    runs: Sequence[Mapping[str, Any]]
+    power: Sequence[Mapping[str, Any]] = ()
+    digest: str = field(default="", compare=False)
+
+    WRITTEN: ClassVar = ("time", "file", "content", "code", "packages", "git", "runs", "power")
+
+    @classmethod
+    def read(cls, study: Path) -> Self:
+        """The frozen form of a study. Raises ConfigError."""
+        path = place_of(study)
+        try:
+            raw = path.read_bytes()
+            return cls(study, **json.loads(raw), digest=hashlib.sha256(raw).hexdigest())
+        except FileNotFoundError:
+            hint = f"python -m runner.protocol freeze {study}" if study.exists() else "there is no such file"
+            raise ConfigError(f"protocol={study} is not frozen: {hint}") from None
+        except (OSError, ValueError, TypeError) as error:
+            raise ConfigError(f"{path} is damaged ({error}): put it back from a copy") from None
+
+    @cached_property
+    def study(self) -> Study:
+        """The study as it was frozen."""
+        return Study.of(self.content, str(place_of(self.path)))
+
+    def code_changes(self) -> list[str]:
+        """A line where the code is not what it was."""
+        now = code_digest(self.packages)
+        return [] if now == self.code else [f"code was {self.code[:16]}, now is {now[:16]}"]
+
+    @property
+    def episodes(self) -> dict[tuple[str, int], int]:
+        """(arm, seed) -> how many episodes are planned."""
+        return {(one["arm"], one["seed"]): one["episodes"] for one in self.runs}
+
+
+def place_of(study: Path) -> Path:
+    """The file of the frozen form."""
+    return study.with_suffix(".frozen.json")
+
+
+def with_own_journal(cfg: dict[str, Any]) -> dict[str, Any]:
+    """A config whose calls are in a journal of its study, where it has one: what was asked before the study was frozen
+    must not answer."""
+    if not cfg["protocol"] or cfg["run"]["journal"] is None:
+        return cfg
+    return {**cfg, "run": {**cfg["run"], "journal": str(Path(cfg["protocol"]).with_suffix(".journal"))}}
+
+
+def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
+    """Everything that can change a result: settings, budget, and what they led to (data, prompts, scorers, models)."""
+    own = {f"budget.run.{key}": json.dumps(value) for key, value in cfg["budget"]["run"].items()}
+    own["run.replay"] = json.dumps(cfg["run"]["replay"])
+    for key, text in settled(cfg).items():
+        if key != "protocol" and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES):
+            own[key] = text
+    found: dict[str, Any] = {f"data.{key}": facts["dataset"].get(key) for key in ("fingerprint", "split")}
+    if facts["shard"] is None:
+        found["data.ids"] = facts["dataset"]["ids"]
+    for name in ("prompts", "scorers", "models", "identities"):
+        found |= {f"{name}.{key}": value for key, value in facts[name].items()}
+    return own | {key: json.dumps(value) for key, value in found.items()}
+
+
+def code_digest(allow: Sequence[str]) -> str:
+    """The digest of this program's code and prompts, and of the packages of a user that parts may come from."""
+    total = hashlib.sha256()
+    for root in (_HOME / "runner", _HOME / "components", *_roots(allow)):
+        for path in sorted(one for one in root.rglob("*") if one.suffix in _CODE):
+            total.update(f"{path.relative_to(root)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    return total.hexdigest()
+
+
+def _roots(packages: Sequence[str]) -> Iterator[Path]:
+    for name in packages:
+        spec = importlib.util.find_spec(name)
+        yield from map(Path, (spec and spec.submodule_search_locations) or ())
+
+
+def under_protocol(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
+    """What a run's manifest says of its protocol, with a note where it deviates. Raises ConfigError."""
+    found = conform(cfg, facts)
+    note = f"deviates from {cfg['protocol']} ({found['reason']}): {'; '.join(found['deviations'])}"
+    return {"protocol": found, "notes": [*facts["notes"], *([note] if found["deviations"] else [])]}
+
+
+def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
+    """Which planned run of the study that a config names this is, and how it deviates. Raises ConfigError where it does
+    and no reason is given."""
+    path, reason = Path(cfg["protocol"]), cfg["run"]["deviation"]
+    frozen = Frozen.read(path)
+    now = planned_of(cfg, facts)
+    one, changes = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
+    changes += frozen.code_changes()
+    if (file := read(path)[1]) != frozen.file:
+        changes.append(f"{path} was {frozen.file[:16]}, now is {file[:16]}")
+    if changes and not reason:
+        more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
+        raise ConfigError(
+            f"protocol={path}: this is not what was frozen; nearest is {one['arm']} with seed {one['seed']}: "
+            f"{'; '.join(changes[:_NAMED])}{more}. Run what was planned ({' '.join(one['words'])}), or state why not: "
+            'run.deviation="reason"'
+        )
+    return {
+        "study": str(path.absolute()), "frozen": frozen.digest, "arm": one["arm"], "seed": one["seed"],
+        "planned": one["episodes"], "deviations": changes, "reason": str(reason) if changes else None,
+    }  # fmt: skip

@@ -1,0 +1,165 @@
+"""The text of a study: hypotheses, arms, samples, exclusions, and the rules of the analysis.
+
+Words of clinical trials are used as in ICH E9 (1998): superiority, non-inferiority, equivalence, and a margin, which is
+the largest difference that does not matter. A gain is the first arm less the second, positive where it is better.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from annotated_types import Ge, Gt, Interval, Len, MinLen
+from pydantic import StringConstraints
+
+from components.core.errors import ConfigError
+from components.text.structured import read_yaml
+from runner.config.build import check
+from runner.config.errors import nearest
+from runner.config.schema import RunBudget
+
+Kind = Literal["superiority", "non-inferiority", "equivalence"]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Share = Annotated[float, Gt(0), Interval(le=1)]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What is claimed of the first of two arms. ``direction``: which values of the metric are better. ``margin`` in
+    units of the metric; of superiority by how much at least. For the power: the ``expected`` gain, the standard
+    deviation of the differences of pairs (``sd``), or of scores of 0 and 1 the share of pairs that ``differ``; and how
+    alike the differences of one patient are (``within``, an intraclass correlation)."""
+
+    name: Text
+    compare: Annotated[Sequence[str], Len(2, 2)]
+    metric: Text
+    kind: Kind
+    direction: Literal["higher", "lower"]
+    expected: float
+    margin: Annotated[float, Ge(0)] = 0.0
+    sd: Annotated[float, Gt(0)] | None = None
+    differ: Share | None = None
+    within: Annotated[float, Interval(ge=0, lt=1)] = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind != "superiority" and not self.margin:
+            raise ConfigError(f"margin: {self.kind} needs one above 0: the largest difference that does not matter")
+        if (self.sd is None) == (self.differ is None):
+            raise ConfigError("sd: give sd, or of scores of 0 and 1 differ, and not both: the power depends on it")
+        if self.differ is not None and self.differ <= abs(self.expected):
+            raise ConfigError(f"differ: {self.differ} of the pairs cannot make a gain of {self.expected}")
+        if min(self.room) <= 0:
+            raise ConfigError(f"expected: with a gain of {self.expected} the claim ({self.claim}) would not be true")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which gains the claim is true."""
+        if self.kind == "superiority":
+            return self.margin, math.inf
+        return -self.margin, self.margin if self.kind == "equivalence" else math.inf
+
+    @property
+    def room(self) -> tuple[float, float]:
+        """How far the expected gain is from either bound."""
+        return self.expected - self.bounds[0], self.bounds[1] - self.expected
+
+    @property
+    def claim(self) -> str:
+        """What is claimed of the gain."""
+        low, high = self.bounds
+        return f"gain > {low:g}" if math.isinf(high) else f"{low:g} < gain < {high:g}"
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the differences of pairs."""
+        return self.sd if self.sd is not None else math.sqrt((self.differ or 0.0) - self.expected**2)
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Samples that are left out of the analysis, and why: those with this id, or with all of these ``strata``."""
+
+    reason: Text
+    ids: Sequence[str] = ()
+    strata: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.ids and not self.strata:
+            raise ConfigError("ids: an exclusion names ids of samples, or values of strata")
+
+    def holds(self, sample: str, strata: Mapping[str, str]) -> bool:
+        """Whether it is about a sample."""
+        if sample in self.ids:
+            return True
+        return bool(self.strata) and all(strata.get(name) == value for name, value in self.strata.items())
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study. ``common`` and ``arms``: words of ``python -m runner``; ``models``: role -> name; ``samples``: how many
+    are analysed in each arm, of each seed, after exclusions; ``alpha`` is two-sided: a claim is tested at half of it on
+    one side. ``looks``: numbers of samples at which an interim analysis is planned; ``timestamp``: the URL of a
+    time-stamp authority (RFC 3161); ``tag``: the name of a git tag to make."""
+
+    title: Text
+    question: Text
+    common: Sequence[str]
+    arms: Annotated[Mapping[str, Sequence[str]], MinLen(2)]
+    models: Annotated[Mapping[str, str], MinLen(1)]
+    samples: Annotated[int, Ge(2)]
+    primary: Annotated[Sequence[Hypothesis], MinLen(1)]
+    secondary: Sequence[Hypothesis] = ()
+    seeds: Annotated[Sequence[int], MinLen(1)] = (0,)
+    alpha: Annotated[float, Interval(gt=0, lt=0.5)] = 0.05
+    power: Annotated[float, Interval(gt=0, lt=1)] = 0.8
+    multiplicity: Literal["holm", "sequence"] = "holm"
+    exclusions: Sequence[Exclusion] = ()
+    strata: Sequence[str] = ()
+    looks: Sequence[Annotated[int, Ge(2)]] = ()
+    stopping: str = "All samples are run; nothing is decided before."
+    budget: RunBudget = field(default_factory=RunBudget)
+    timestamp: Annotated[str, StringConstraints(pattern="^https?://")] | None = None
+    tag: Annotated[str, StringConstraints(pattern=r"^[\w./-]+$")] | None = None
+
+    def __post_init__(self) -> None:
+        names = [one.name for one in self.hypotheses]
+        if double := next((name for name in names if names.count(name) > 1), None):
+            raise ConfigError(f"primary: two hypotheses are called {double!r}")
+        for one in self.hypotheses:
+            if unknown := next((arm for arm in one.compare if arm not in self.arms), None):
+                raise ConfigError(f"arms: {one.name} compares {unknown!r}; {nearest(unknown, self.arms)}")
+        if list(self.looks) != sorted(set(self.looks)) or any(n >= self.samples for n in self.looks):
+            raise ConfigError(f"looks: {list(self.looks)} should rise, and be below the {self.samples} samples")
+
+    @property
+    def hypotheses(self) -> list[Hypothesis]:
+        """All of them, the primary ones first."""
+        return [*self.primary, *self.secondary]
+
+    def words(self, arm: str, seed: int) -> list[str]:
+        """The words that run an arm with a seed."""
+        budget = [f"budget.run.{key}={value}" for key, value in vars(self.budget).items() if value is not None]
+        return [*self.common, *self.arms[arm], f"seed={seed}", *budget]
+
+    @classmethod
+    def of(cls, content: Any, where: str) -> "Study":
+        """A study from the content of its file. Raises ConfigError."""
+        if not isinstance(content, dict):
+            raise ConfigError(f"{where}: a study is a mapping of names and values; runner.protocol new writes one")
+        try:
+            return check(cls, content)
+        except ConfigError as error:
+            raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
+
+
+def read(path: Path) -> tuple[Study, str]:
+    """The study of a file, and the file's SHA-256. Raises ConfigError."""
+    try:
+        return Study.of(read_yaml(path), str(path)), sha256(path.read_bytes()).hexdigest()
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; runner.protocol new {path} writes one") from None
