@@ -173,6 +173,11 @@ def _track(options: Options) -> int:
 
 
 def _export(options: Options) -> None:
+    if options.to == "inspect":
+        from runner.logs.inspect_export import export_inspect
+
+        _written(*map(export_inspect, _runs(options)))
+        return
     from runner.job.stored import export
 
     export(_runs(options))
@@ -276,7 +281,8 @@ COMMANDS: Mapping[str, Command] = {
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
     "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),
               "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
-    "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
+    "export": (_export, "episodes in the layout of their method's authors, export.jsonl, or of another tool", [
+        _FOLDERS, _argument("--to", choices=["inspect"], help="inspect: export.eval, which inspect view opens")]),
     "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
         _argument("file", metavar="FILE.zip"), _FOLDERS,
         _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from components.core.errors import ConfigError
+
 _ONCE, _AGAIN = (
     {
         f"components.{old}.{name}": f"components.{new}.{name}"
@@ -22,8 +24,15 @@ _FIRST |= {old: _FIRST[new] for old, new in _AGAIN.items()}
 
 
 def renew(node: Any) -> Any:
-    """A stored config with the present names of the classes in it."""
+    """A stored config with the present names of the classes in it. Raises ConfigError for that of an imported log."""
+    refuse_imported(node)
     return _renamed(node, NEW)
+
+
+def refuse_imported(node: Any) -> None:
+    """Raises ConfigError for the config of a run that another tool made."""
+    if isinstance(node, Mapping) and (tool := node.get("imported")):
+        raise ConfigError(f"the run was imported from a log of {tool}: it can be read and compared, not run or scored")
 
 
 def as_first_named(node: Any) -> Any:

@@ -14,7 +14,8 @@ from generator.keys import Row, rows, walk
 from runner.config.schema import Settings
 
 COMMANDS = (
-    "runner.report", "runner.compare", "runner.drift", "runner.protocol", "runner.mcp", "runner.doctor", "runner.ui",
+    "runner.report", "runner.compare", "runner.logs", "runner.drift", "runner.protocol", "runner.mcp", "runner.doctor",
+    "runner.ui",
     "benchmarks.__main__",
 )  # fmt: skip
 AS_FILE = ("experiment", "rubrics")  # groups whose files say more than a table of their keys

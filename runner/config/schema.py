@@ -120,7 +120,8 @@ _STORES = r"^((sqlite|https?|file|databricks|(postgresql|mysql|mssql)(\+\w+)?):/
 
 @dataclass(frozen=True)
 class Tracking:
-    """``tracking``: where finished runs are sent; ``uri`` null = nowhere; ``wait``: before the command ends."""
+    """``tracking``: where finished runs are sent; ``uri`` null = nowhere; ``wait``: before the command ends;
+    ``otlp``: a collector of OpenTelemetry, which has the episodes too."""
 
     uri: Annotated[str, StringConstraints(pattern=_STORES)] | None = None
     artifacts: str | None = None
@@ -128,6 +129,11 @@ class Tracking:
     ui: str | None = None
     permits: Sequence[str] = ()
     wait: bool = False
+    otlp: Annotated[str, StringConstraints(pattern=r"^https?://.+")] | None = None
+
+    def __post_init__(self) -> None:
+        if self.otlp is not None and self.uri is None:
+            raise ConfigError("tracking.otlp sends what tracking.uri has, which is null: choose tracking=mlflow")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.moved import as_first_named
+from components.core.moved import as_first_named, refuse_imported
 from components.core.redaction import HIDDEN, redact
 from components.text.structured import parsed
 from runner.storage import manifest, records
@@ -118,6 +118,7 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
         begun, problem = None, str(error)
     if not isinstance(begun, dict):
         raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
+    refuse_imported(begun)
     if changes := differences(begun, cfg):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")

@@ -216,6 +216,7 @@ class Manifest(TypedDict, total=False):
     id: str
     status: str
     name: str
+    imported: dict[str, str]  # of a log: the tool that wrote it, and its file
     sweep: str | None
     number: int | None
     choices: dict[str, str]
@@ -240,7 +241,7 @@ class Manifest(TypedDict, total=False):
     sandbox: Mapping[str, Any] | None
     servers: dict[str, str]  # behind tools -> what identifies them; absent where there are none
     prices: dict[str, Mapping[str, Any]]
-    seed: int
+    seed: int | None
     epochs: int
     limit: int | None
     shard: str | None

@@ -20,7 +20,7 @@ from runner.storage import manifest
 from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
-from runner.tracking.store import base_url, database_of, place_of, short, texts_may_leave
+from runner.tracking.store import base_url, database_of, is_permitted, place_of, short, texts_may_leave
 
 log = logging.getLogger(__name__)
 
@@ -119,6 +119,8 @@ def warn_of_texts(folder: Path, config: Mapping[str, Any]) -> None:
     privacy = (manifest.read(folder).get("dataset") or {}).get("privacy", "unknown")
     if not texts_may_leave(config, privacy):
         log.warning("texts of %s stay here: only figures are sent, see tracking.permits", folder)
+    if config["tracking"].get("otlp") and not is_permitted(config, privacy):
+        log.warning("episodes of %s are not sent to tracking.otlp, see tracking.permits", folder)
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:

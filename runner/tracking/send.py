@@ -19,9 +19,19 @@ from components.core.learning import Made
 from runner.storage import disk, manifest
 from runner.storage.integrity import refuse_changed
 from runner.terminal.command import print_note
-from runner.tracking import describe, traces, unsent
+from runner.tracking import describe, otlp, traces, unsent
 from runner.tracking.describe import job_of, safe, stage_facts
-from runner.tracking.store import Tracker, connect, database_of, failures, place_of, short, texts_may_leave, view_url
+from runner.tracking.store import (
+    Tracker,
+    connect,
+    database_of,
+    failures,
+    is_permitted,
+    place_of,
+    short,
+    texts_may_leave,
+    view_url,
+)
 
 _METRICS = "metrics.json"
 _TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
@@ -179,8 +189,13 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
     patterns = ("config.yaml", *(_TEXT_FILES if texts else ()))  # a run's folder may hold other files
     paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
     tracker.upload(run_id, paths, folder)
+    if parent is None:
+        _remember_newest(config, url)
     if texts:
-        traces.send(tracker, run_id, job, config)
+        selected = traces.plan(folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
+        traces.send(tracker, run_id, job, config, selected)
+        if config["tracking"].get("otlp") and is_permitted(config, job.privacy):
+            otlp.send(job, config, selected)  # last: MLflow has its part where the collector is down
     else:
         facts = {key: value for key, value in job.manifest.items() if key not in _WITH_TEXTS}
         for name, value in (
@@ -188,8 +203,6 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
             (_METRICS, {"metrics": job.metrics}),
         ):  # strata have names of the data
             tracker.client.log_text(run_id, json.dumps(value, indent=1, ensure_ascii=False), name)
-    if parent is None:
-        _remember_newest(config, url)
     return url
 
 

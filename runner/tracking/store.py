@@ -236,8 +236,12 @@ def place_of(uri: str) -> Path:
 
 def texts_may_leave(config: Mapping[str, Any], privacy: str) -> bool:
     """Whether the texts of a dataset of this class may be sent: always to a database on this machine."""
-    tracking = config["tracking"]
-    return database_of(tracking["uri"]) is not None or privacy == "open" or privacy in (tracking.get("permits") or ())
+    return database_of(config["tracking"]["uri"]) is not None or is_permitted(config, privacy)
+
+
+def is_permitted(config: Mapping[str, Any], privacy: str) -> bool:
+    """Whether a server may have texts of this class."""
+    return privacy == "open" or privacy in (config["tracking"].get("permits") or ())
 
 
 def absolute(uri: str) -> str:

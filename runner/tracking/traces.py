@@ -66,16 +66,15 @@ def plan(folder: Path, mode: str, seed: Any) -> Plan:
     return Plan(frozenset(sorted(ranks, key=ranks.__getitem__)[:wanted]), digests, frozenset(names - graded))
 
 
-def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> int:
+def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any], selected: Plan) -> int:
     """Write the chosen trajectories. Returns how many. Raises TimeoutError when the tracker is too slow."""
     from mlflow.entities import Span
     from mlflow.tracing.client import TracingClient
 
     client, experiment = TracingClient(tracker.uri), tracker.experiment_id
-    selected = plan(job.folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
     ids = {_trace_id(job.id, *key): selected.digests[key] for key in selected.chosen}
     _delete_stale(client, experiment, run_id, ids)
-    done, traces = 0, _traces(job, config, selected.chosen)
+    done, traces = 0, episodes(job, config, selected.chosen)
     while batch := list(islice(traces, _BATCH)):
         started = time.monotonic()
         for spans, record in batch:
@@ -88,7 +87,7 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> 
     return done
 
 
-def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Iterator[tuple[Spans, Record]]:
+def episodes(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Iterator[tuple[Spans, Record]]:
     """Spans and records of the chosen trajectories, the score that decides first."""
     if not chosen:
         return

@@ -32,13 +32,16 @@ from components.core.types import (
     Trajectory,
 )  # fmt: skip
 from runner import tracking, ui
+from runner.config.schema import Tracking
 from runner.storage import manifest
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, send, store, traces, unsent
 from runner.tracking import page as pages
 from runner.tracking.folders import folders_of
+from runner.tracking.send import send_unsent
 from runner.tracking.traces import Spans
+from tests.otlp_collector import collecting
 from tests.slow import slow
 
 T0 = 1_760_000_000.0
@@ -257,7 +260,7 @@ def test_the_score_that_decides_is_the_first_assessment(base):
     settings = config(base, "decides")
     for decides in ("done", "planning/levenshtein"):
         job = describe.job_of(make(base / "decides" / decides[:4], ["answered"], manifest={"decides": decides}))
-        ((spans, record),) = traces._traces(job, settings, traces.plan(job.folder, "all", 0).chosen)
+        ((spans, record),) = traces.episodes(job, settings, traces.plan(job.folder, "all", 0).chosen)
         info = traces._info("1", "run", spans, record, "digest", frozenset(), decides)
         first = max(info.assessments, key=lambda one: one.create_time_ms)
         names = {"done": "*done", "planning/levenshtein": "*levenshtein planning"}
@@ -690,3 +693,91 @@ def test_a_sweep_by_a_score_that_is_better_low_is_shown_lowest_first(base):
     jobs = [describe.job_of(folder) for folder in folders]
     order = [line.split("|")[1].strip() for line in describe.table(jobs).splitlines() if "simulated)" in line]
     assert order == [f"{name} (simulated)" for name in ("exact", "near", "far")]
+
+
+@pytest.fixture
+def collector():
+    with collecting() as server:
+        yield server
+
+
+def attributes(span):
+    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in span.attributes}
+
+
+def test_an_episode_has_spans_by_the_conventions(base, collector, monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20abc,x=1")
+    folder = make(base / "otlp/1", ["answered"])
+    send.track(folder, config(base, "otlp", otlp=collector.url))
+    assert collector.headers[0]["Authorization"] == "Basic abc" and collector.headers[0]["X"] == "1"
+    agent, *others = collector.spans
+    own = attributes(agent)
+    assert (own["gen_ai.operation.name"], own["gen_ai.conversation.id"], agent.parent_span_id) == (
+        "invoke_agent",
+        "s0/0",
+        b"",
+    )
+    assert {one.trace_id for one in others} == {agent.trace_id} and len(
+        {one.span_id for one in collector.spans}
+    ) == len(others) + 1
+    assert all(one.parent_span_id for one in others)
+    scores = {orjson.dumps(attributes(event)["gen_ai.evaluation.name"]): attributes(event)["gen_ai.evaluation.score.value"]
+              for event in agent.events}  # fmt: skip
+    assert scores == {b'"planning/levenshtein"': 0.0, b'"done"': 0.0}
+    chats = [one for one in others if attributes(one).get("gen_ai.operation.name") == "chat"]
+    call = attributes(chats[0])
+    assert chats[0].kind == chats[0].SPAN_KIND_CLIENT and chats[0].name == f"chat {call['gen_ai.request.model']}"
+    assert {"gen_ai.provider.name", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} <= call.keys()
+    (reply,) = orjson.loads(call["gen_ai.output.messages"])
+    assert reply["role"] == "assistant" and orjson.loads(call["gen_ai.input.messages"])[0]["parts"]
+    tools = [attributes(one) for one in others if attributes(one).get("gen_ai.operation.name") == "execute_tool"]
+    assert tools and {"gen_ai.tool.name", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"} <= tools[0].keys()
+
+
+def test_what_a_collector_did_not_take_is_sent_later_as_the_same_spans(base, monkeypatch):
+    monkeypatch.chdir(base)
+    folder = make(base / "later/1", ["answered", "error"])
+    with collecting() as server:
+        settings = config(base, "later", otlp=server.url)
+    marker = unsent.mark(settings, "id", "run", folder, sweep=None, total_jobs=1)
+    place = marker.parent.parent
+    assert send_unsent(place) == 1 and marker.exists()  # nobody answers there now
+    assert f"the collector {server.url}/v1/traces does not answer: " in unsent.last_note(place)
+    with collecting() as server:
+        changed = orjson.loads(marker.read_bytes())
+        changed["config"]["tracking"]["otlp"] = server.url
+        marker.write_bytes(orjson.dumps(changed))
+        server.status = 503
+        assert send_unsent(place) == 1 and "refuses the spans: 503" in unsent.last_note(place)
+        server.status = 200
+        assert send_unsent(place) == 0 and not marker.exists()
+        first = [(one.trace_id, one.span_id) for one in server.spans]
+        assert len({trace for trace, _ in first}) == 2
+        send.track(folder, changed["config"])
+        assert [(one.trace_id, one.span_id) for one in server.spans[len(first) :]] == first
+
+
+def test_spans_that_are_rejected_or_lead_elsewhere_are_not_sent(base, collector):
+    folder, settings = make(base / "rejected/1", ["answered"]), config(base, "rejected", otlp=collector.url)
+    collector.reply.partial_success.rejected_spans, collector.reply.partial_success.error_message = 3, "too old"
+    with pytest.raises(OSError, match="refuses 3 spans: too old"):
+        send.track(folder, settings)
+    collector.status = 302
+    with pytest.raises(OSError, match=r"/v1/traces leads to http.*elsewhere"):
+        send.track(folder, settings)
+
+
+@pytest.mark.parametrize("permits", [[], ["phi"]])
+def test_a_collector_gets_texts_of_patients_only_where_permitted(base, collector, permits, caplog):
+    settings = config(base, f"patients-{len(permits)}", otlp=collector.url, permits=permits)
+    data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
+    folder = make(base / settings["name"], ["answered"], manifest={"dataset": data})
+    send.track(folder, settings)  # to a database of this machine, which may have them
+    tracking.warn_of_texts(folder, settings)
+    assert bool(collector.requests) is bool(permits)
+    assert ("are not sent to tracking.otlp, see tracking.permits" in caplog.text) is not bool(permits)
+
+
+def test_a_collector_without_a_tracker_is_refused():
+    with pytest.raises(ConfigError, match=r"tracking\.otlp sends what tracking.uri has, which is null"):
+        Tracking(otlp="http://127.0.0.1:4318")

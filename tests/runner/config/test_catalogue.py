@@ -70,7 +70,7 @@ def test_choice_is_shown_with_interpolations_and_overrides(monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:1")
     assert resolve_choice("tracking", "off", {})["uri"] is None
     assert resolve_choice("tracking", "mlflow_server", {"traces": "all"}) == {
-        "uri": "http://127.0.0.1:1", "artifacts": None, "traces": "all", "ui": None, "permits": [],
+        "uri": "http://127.0.0.1:1", "artifacts": None, "traces": "all", "ui": None, "permits": [], "otlp": None,
         "wait": False,
     }  # fmt: skip
 

@@ -1,0 +1,88 @@
+"""JSON files of other tools, read within bounds of size and depth: nothing in them is trusted."""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from components.core.errors import ConfigError
+
+MAX_BYTES = 1 << 29  # of a document, or of a line
+_MAX_MEMBERS, _FREE_BYTES, _MAX_RATIO = 500_000, 1 << 30, 1_000
+_ZSTD = 93  # the compression of inspect_ai's archives, which zipfile reads from Python 3.14 on
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, NotImplementedError)
+
+
+def parse(text: bytes, name: object) -> Any:
+    """The value of a JSON text; ``?`` replaces lone surrogates. Raises ConfigError."""
+    with suppress(orjson.JSONDecodeError):  # it refuses NaN, which these tools write, and lone surrogates
+        return orjson.loads(text)
+    try:
+        return json.loads(json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name} is not JSON that can be read: {str(error)[:200]}") from None
+
+
+def document(path: Path) -> Any:
+    """The value in a JSON file. Raises ConfigError."""
+    if not path.is_file():
+        raise ConfigError(f"there is no file {path}")
+    if (size := path.stat().st_size) > MAX_BYTES:
+        raise ConfigError(f"{path} is refused: it has {size:,} bytes, at most {MAX_BYTES:,} are read")
+    return parse(path.read_bytes(), path)
+
+
+def lines(path: Path) -> Iterator[Any]:
+    """The values in a file of JSON lines. Raises ConfigError."""
+    with path.open("rb") as file:
+        for n, line in enumerate(iter(lambda: file.readline(MAX_BYTES + 1), b""), 1):
+            if len(line) > MAX_BYTES:
+                raise ConfigError(f"{path}:{n} is refused: a line has at most {MAX_BYTES:,} bytes")
+            if line.strip():
+                yield parse(line, f"{path}:{n}")
+
+
+class Archive:
+    """A zip of JSON files. Raises ConfigError for what is none, or would be too large when unpacked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except _DAMAGED as error:
+            raise ConfigError(f"{path} is not a zip archive: {error}") from None
+        self.infos = {info.filename: info for info in self._zip.infolist()}  # of a name that is there twice the last
+        total = sum(info.file_size for info in self.infos.values())
+        if len(self.infos) > _MAX_MEMBERS or total > max(_FREE_BYTES, _MAX_RATIO * path.stat().st_size):
+            raise ConfigError(f"{path} is refused: {len(self.infos):,} members of {total:,} bytes when unpacked")
+
+    def read(self, name: str) -> Any:
+        """The value in a member. Raises ConfigError."""
+        info, where = self.infos[name], f"{self._path}: {name!r:.120}"
+        if info.file_size > MAX_BYTES:
+            raise ConfigError(f"{where} is refused: it has {info.file_size:,} bytes, at most {MAX_BYTES:,} are read")
+        try:
+            text = self._unpack(info)
+        except _DAMAGED as error:
+            raise ConfigError(f"{where} is damaged: {error}") from None
+        if len(text) != info.file_size:
+            raise ConfigError(f"{where} is damaged: it has another size than the {info.file_size:,} bytes it states")
+        return parse(text, where)
+
+    def _unpack(self, info: zipfile.ZipInfo) -> bytes:
+        """A member's bytes, at most one more than it states."""
+        if info.compress_type != _ZSTD:
+            with self._zip.open(info) as file:
+                return file.read(info.file_size + 1)
+        packed = copy(info)
+        packed.compress_type, packed.file_size, packed.CRC = zipfile.ZIP_STORED, info.compress_size, None  # type: ignore[assignment]
+        with self._zip.open(packed) as file, pa.CompressedInputStream(file, "zstd") as stream:
+            text: bytes = stream.read(info.file_size + 1)
+            return text

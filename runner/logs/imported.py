@@ -1,0 +1,207 @@
+"""A log of another tool as a run folder: its samples become records, by the code that writes those of a run."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.messages import Message, ToolCall, Usage
+from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
+from components.core.usage import CallUsage, summed
+from runner.results.kinds import kinds_of
+from runner.results.table import Table
+from runner.storage import disk, manifest
+from runner.storage.integrity import digests_of
+from runner.storage.records import RecordWriter, read, record_of
+from runner.storage.resume import CONFIG, written
+from runner.storage.schema import Manifest, Record
+from runner.storage.stored import Packer
+
+_WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # as inspect_ai
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+_MAX_NAME, _MAX_ID, _MAX_TOKENS = 120, 1_000, 1 << 53
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A sample in one epoch (from 0) as a log has it. ``scores``: name -> a number, a text that inspect_ai takes for
+    one, or what is unscored. ``started`` in seconds since the epoch, ``limit``: it was ended by one."""
+
+    sample_id: str
+    epoch: int
+    messages: Sequence[Message]
+    scores: Mapping[str, Any]
+    usage: CallUsage
+    answer: str | None = None
+    error: str | None = None
+    limit: bool = False
+    explanations: Mapping[str, str] = field(default_factory=dict)
+    cluster: str | None = None
+    strata: Mapping[str, str] = field(default_factory=dict)
+    started: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a log says of its run. ``versions``: of the tool, ``settings`` of the model, ``lower``: the scores that are
+    better low, ``decides``: the one that comes first, ``wanted``: how many entries there should be."""
+
+    path: Path
+    tool: str
+    task: str
+    model: str
+    entries: Iterable[Entry]
+    agent: str = "generate"
+    versions: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    complete: bool = True
+    wanted: int | None = None
+    lower: Sequence[str] = ()
+    decides: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+
+def score_name(name: object) -> str:
+    """The name of a score here: in the group ``score``, without what names of metrics cannot have."""
+    return f"score/{re.sub(r'[^ -.0-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+
+
+def number(value: Any) -> float | None:
+    """The number that a value is or stands for; None for what is unscored, or no number."""
+    if isinstance(value, str):
+        value = _WORDS.get(value.lower(), value)
+    try:
+        found = float(value) if isinstance(value, str | int | float) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def calls_of(n: int, sent: Any = None, received: Any = None, usd: Any = None) -> CallUsage:
+    """Calls with the tokens and US dollars that a log has; None for what is not known."""
+    tokens = [
+        int(one) if (one := number(of)) is not None and 0 <= one < _MAX_TOKENS else None for of in (sent, received)
+    ]
+    return {"calls": n, "input_tokens": tokens[0], "output_tokens": tokens[1], "cost_usd": number(usd)}
+
+
+def cluster_in(fields: Any, name: str | None, sample_id: object) -> str | None:
+    """The cluster of a sample: the value of one of its fields. Raises ConfigError where it has no such field."""
+    if name is None:
+        return None
+    if not isinstance(fields, Mapping) or fields.get(name) is None:
+        there = ", ".join(map(str, fields))[:200] if isinstance(fields, Mapping) else ""
+        raise ConfigError(f"--cluster {name}: sample {sample_id!r:.100} has no such field; it has {there or 'none'}")
+    return str(fields[name])[:_MAX_ID]
+
+
+def damage(path: Path, error: Exception) -> ConfigError:
+    """What to raise for a log that its tool does not write so, by the error (one of ``DAMAGED``) of reading it."""
+    return ConfigError(f"{path} is not as its tool writes it: {type(error).__name__}: {error!s:.200}")
+
+
+def checked(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries of a log. Raises ConfigError for what its tool does not write so, and for one that is there twice."""
+    seen = set[tuple[str, int]]()
+    try:
+        for entry in entries:
+            if (key := (entry.sample_id, entry.epoch)) in seen or len(entry.sample_id) > _MAX_ID:
+                wrong = "is there twice" if key in seen else "has too long an id"
+                raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
+            seen.add(key)
+            yield entry
+    except DAMAGED as error:
+        raise damage(path, error) from None
+
+
+def steps_of(messages: Sequence[Message], started: float) -> list[Step]:
+    """A step per reply, with what was asked since the one before and the results of its tools."""
+    steps, kept = list[Step](), 0
+    for n, reply in enumerate(messages):
+        if reply.role != "assistant":
+            continue
+        calls = {call.id: call for call in reply.tool_calls}
+        results = takewhile(lambda one: one.role == "tool", (messages[k] for k in range(n + 1, len(messages))))
+        observed = [
+            Observed(calls.get(name := one.tool_call_id or "", ToolCall(name, "", "")), Observation(one.text))
+            for one in results
+        ]
+        action = Action(reply, reply.tool_calls, None if calls else reply.text)
+        asked = messages[kept:n]
+        steps.append(
+            Step("act", "main", "main", len(steps), kept, asked, reply, Usage(), started=started, action=action,
+                 observed=observed)
+        )  # fmt: skip
+        kept = n
+    return steps
+
+
+def _record(entry: Entry, packer: Packer) -> Record:
+    scores = [
+        Score(score_name(name), number(value), entry.explanations.get(name, "")) for name, value in entry.scores.items()
+    ]
+    trajectory = Trajectory(
+        steps_of(entry.messages, entry.started),
+        stop="error" if entry.error is not None else "limit" if entry.limit else "answered",
+        answer=entry.answer,
+        error=entry.error,
+    )
+    sample = Sample(Problem(entry.sample_id, ""), None, cluster=entry.cluster, strata=entry.strata)
+    record = record_of(sample, entry.epoch, trajectory, scores, entry.seconds, packer)
+    return {**record, "usage": {**entry.usage, "purposes": {"act": entry.usage}}}
+
+
+def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
+    """Write the run folder of a log, the ``n``-th of those that are imported together. ``dataset``: its name here,
+    ``privacy``: the class of its data. Raises ConfigError."""
+    writer, epochs, errors, used = RecordWriter(folder), 1, Counter[str](), list[CallUsage]()
+    try:
+        for entry in checked(log.path, log.entries):
+            writer.append(_record(entry, writer.packer))
+            epochs = max(epochs, entry.epoch + 1)
+            errors.update([] if entry.error is None else [entry.error[:200]])
+            used.append(entry.usage)
+    finally:
+        writer.close()
+    if not (table := Table.of(read(folder, steps=False))):
+        raise ConfigError(f"{log.path} has no samples")
+    name, choices = folder.parent.name, {"agent": log.agent, "model": log.model, "dataset": dataset}
+    config = written({
+        "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": log.agent},
+        "model": {**log.settings, "name": log.model}, "dataset": {"name": dataset}, "run": {},
+    })  # fmt: skip
+    facts: Manifest = {
+        "name": name, "imported": {"tool": log.tool, "file": log.path.name}, "sweep": name, "number": n,
+        "choices": choices, "varied": {}, "swept": [], "models": {"main": log.model},
+        "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported",
+        "dataset": {"name": dataset, "split": "imported", "fingerprint": "unknown", "privacy": privacy,
+                    "samples": len(set(table["sample_id"].tolist()))},
+        "prompts": {}, "scorers": {}, "levels": {}, "by": {}, "lower": [*map(score_name, log.lower)], "neither": [],
+        "units": {}, "kinds": dict(kinds_of({}, table)), "decides": log.decides and score_name(log.decides),
+        "sandbox": None, "seed": None, "epochs": epochs, "limit": None, "shard": None, "notes": [],
+    }  # fmt: skip
+    notes = manifest.begin(folder, facts, config) | _ending(log, used, errors)
+    notes["files"] = digests_of(folder)
+    disk.replace(folder / CONFIG, config)
+    manifest.write(folder, notes)
+
+
+def _ending(log: Log, used: Sequence[CallUsage], errors: Counter[str]) -> Manifest:
+    """What the manifest says of the run's end: that of the log, with its sums."""
+    n, whole = len(used), summed({"act": one} for one in used)["act"]
+    return {
+        "git": {"commit": None, "dirty": None}, "versions": dict(log.versions), "start": log.start or manifest.now(),
+        "end": log.end, "status": "complete" if log.complete else "partial", "stopped": None,
+        "counts": {"finished": n, "wanted": max(n, log.wanted or 0), "errored": errors.total()},
+        "errors": dict(errors.most_common(5)), "sessions": [],
+        "calls": {"sent": whole["calls"], "from_journal": 0, "beside": 0, "models": {}},
+        "spent": {"usd": whole["cost_usd"], "input_tokens": whole["input_tokens"],
+                  "output_tokens": whole["output_tokens"]},
+    }  # fmt: skip
