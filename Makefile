@@ -89,9 +89,9 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	  --editable '.[test,joblib,submitit,ray,optuna]'
 	@touch $@
 
-.venv-agents/.installed: examples/agents.txt .venv/.installed  ## frameworks of agents from outside, for a slow test
+.venv-agents/.installed: docs/examples/agents.txt .venv/.installed  ## frameworks of agents from outside, for a slow test
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-agents
-	$(BIN)/uv pip install --quiet --python .venv-agents/bin/python --requirement examples/agents.txt
+	$(BIN)/uv pip install --quiet --python .venv-agents/bin/python --requirement docs/examples/agents.txt
 	@touch $@
 
 .venv/.docs: .venv/.installed

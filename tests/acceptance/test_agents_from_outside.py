@@ -5,7 +5,7 @@ import pytest
 from tests.acceptance.command import ROOT, read_manifest, read_records, run_in_process
 from tests.slow import slow
 
-PLAIN = ROOT / "examples" / "plain_agent.py"
+PLAIN = ROOT / "docs" / "examples" / "plain_agent.py"
 AGENTS = ROOT / ".venv-agents" / "bin" / "python"
 
 
@@ -56,7 +56,7 @@ def test_a_run_is_not_resumed_with_another_server(tmp_path):
 @pytest.mark.skipif(not AGENTS.exists(), reason="not installed: make .venv-agents/.installed")
 @pytest.mark.parametrize("verifier", ["accept", "select"])
 def test_an_agent_of_the_openai_agents_sdk_runs_unchanged(verifier, tmp_path):
-    program = ROOT / "examples" / "openai_agents_agent.py"
+    program = ROOT / "docs" / "examples" / "openai_agents_agent.py"
     words = (f"agent.command=[{AGENTS},{program}]", "agent=external", "dataset=cab_mini", "toolset=clinical")
     done = run_in_process(tmp_path, *words, f"verifier={verifier}", "limit=3", "tracking=off", own=False)
     assert done.code == 0, done.err

@@ -26,7 +26,11 @@ from tests.slow import slow
 
 PROFILES = sorted(path.stem for path in (CONF / "profile").glob("*.yaml"))
 GROUPS = ("model", "agent", "verifier", "toolset", "condition", "dataset", "scorer")
-NEEDED = {"scorer=[ratescore]": ["scorer.ratescore.source=cat"]}  # else a package of an extra
+NEEDED = {  # of choices that name something of their user's, or else a package of an extra
+    "scorer=[ratescore]": ["scorer.ratescore.source=cat"],
+    "toolset=mcp": ["toolset.servers={calc:{command:[python,server.py]}}"],
+    "agent=external": ["agent.command=[python,agent.py]"],
+}
 DATA = "CLINICAL_DATA_DIR"
 FOLLOWS = "${profile"  # the keys that make a part depend on the profile
 

@@ -28,7 +28,7 @@ from runner.episode.shared import Parts
 from tests.components.conftest import Add, AsItIs, Desk
 
 PROGRAM = str(Path(__file__).with_name("program.py"))
-EXAMPLE = str(Path(__file__).resolve().parents[4] / "examples" / "plain_agent.py")
+EXAMPLE = str(Path(__file__).resolve().parents[4] / "docs" / "examples" / "plain_agent.py")
 PROBLEM = Problem("p1", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})
 
 

@@ -1,7 +1,7 @@
 """A Model Context Protocol server of a ward: three calculations, by the official SDK.
 
-``python examples/ward_server.py`` speaks over its standard streams, ``python examples/ward_server.py --port 8000`` over
-HTTP at http://127.0.0.1:8000/mcp.
+``python docs/examples/ward_server.py`` speaks over its standard streams, with ``--port 8000`` over HTTP at
+http://127.0.0.1:8000/mcp.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """An agent of the OpenAI Agents SDK, unchanged: the endpoint and the key come from the environment that it is given.
 
 ``make .venv-agents/.installed`` installs what it needs; then ``agent=external`` runs it with
-``'agent.command=[.venv-agents/bin/python,examples/openai_agents_agent.py]'``.
+``'agent.command=[.venv-agents/bin/python,docs/examples/openai_agents_agent.py]'``.
 """
 
 import asyncio

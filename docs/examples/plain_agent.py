@@ -1,6 +1,6 @@
 """An agent in plain Python: it asks the model, calls the tools that the model names, and prints the last reply.
 
-``python -m runner agent=external 'agent.command=[python,examples/plain_agent.py]' dataset=cab_mini toolset=clinical``
+``python -m runner agent=external 'agent.command=[python,docs/examples/plain_agent.py]' dataset=cab_mini``
 """
 
 import json
