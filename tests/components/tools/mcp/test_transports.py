@@ -17,7 +17,7 @@ from components.tools.mcp import Mcp
 from components.tools.mcp.servers import Server
 from tests.slow import slow
 
-WARD = Path(__file__).resolve().parents[4] / "examples" / "ward_server.py"
+WARD = Path(__file__).resolve().parents[4] / "docs" / "examples" / "ward_server.py"
 SAMPLE = Sample(Problem("p1", "?"), None)
 
 
