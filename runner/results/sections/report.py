@@ -147,8 +147,8 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
 
 def calls_line(manifest: Manifest, last_written: float | None = None) -> str:
     """What was sent and what the journal answered; empty where all was sent and is in the records. ``last_written``: of
-    the journal before the run, in seconds since 1970. It is named where nothing was sent: a dead server or a wrong key
-    is not noticed then."""
+    what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a dead server or a
+    wrong key is not noticed then."""
     calls = manifest["calls"]
     found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
     if not found and not apart:
