@@ -27,9 +27,7 @@ def test_choice_of_a_folder_that_was_not_named_says_how(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine" / "dataset").mkdir(parents=True)
     (tmp_path / "mine" / "dataset" / "clinic.yaml").touch()
-    with pytest.raises(
-        ConfigError, match="is there: add --config-dir mine; did|is there: add --config-dir mine; valid"
-    ):
+    with pytest.raises(ConfigError, match="is there: add --config-dir mine; "):
         catalogue_of([]).find("dataset", "clinic")
 
 
