@@ -14,6 +14,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
+from components.text.words import meant
 from runner.results import column_file
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
 from runner.results.steps import Steps
@@ -252,6 +253,10 @@ def run_folders(folder: Path) -> list[Path]:
 
     folders = [folder]
     try:
+        if not folder.exists():
+            beside = folder.parent.iterdir() if folder.parent.is_dir() else ()
+            near = meant(folder.name, [path.name for path in beside])
+            raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
             begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
             recorded = [path for path in begun if (path / RECORDS).is_file()]
