@@ -218,8 +218,7 @@ def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
                         fits = needs.fits or "the dataset and the toolset that it is for"
                         raise ConfigError(
                             f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}: choose"
-                            f" {fits}, or an agent that needs none of these, such as agent=react"
-                            " (all: --info choices agent)"
+                            f" {fits}, or an agent that needs none of these (--info choices agent)"
                         )
                 if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(
