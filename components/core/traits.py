@@ -175,9 +175,11 @@ class SourceTraits:
 
 @dataclass(frozen=True, kw_only=True)
 class StageTraits:
-    """``ignores``: settings of the agent that make no difference to what a stage learns."""
+    """``ignores``: settings of the agent that make no difference to what a stage learns. ``unread``: groups of the
+    config that make no difference to the stage; naming one on the command line is refused."""
 
     ignores: Sequence[str] = ()
+    unread: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

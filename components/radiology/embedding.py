@@ -13,13 +13,14 @@ from html import escape
 from importlib import import_module
 from itertools import count, cycle
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from annotated_types import Gt
 from pydantic import StringConstraints
 
 from components.core.errors import ConfigError, missing_extra
 from components.core.learning import Made, StageContext
+from components.core.traits import StageTraits
 from components.core.types import Sample
 from components.files.folders import NEW, MadeFolder
 
@@ -84,6 +85,9 @@ class EmbedRecords:
     text: Literal["disease", "report", "treatment"] = "report"
     by: Literal["anatomy", "modality"] = "anatomy"
     perplexity: Annotated[float, Gt(0)] = 30.0
+    traits: ClassVar[StageTraits] = StageTraits(
+        unread=("model", "agent", "verifier", "toolset", "condition", "scorer", "memory")
+    )
 
     @property
     def place(self) -> Path:

@@ -102,7 +102,7 @@ class Catalogue:
     def find(self, group: str, name: str) -> Choice:
         """A choice. Raises ConfigError that names the nearest one."""
         if (choice := self.get(group, name)) is None:
-            raise ConfigError(f"{group}={name}: {nearest(name, self.choices(group))}")
+            raise ConfigError(f"{group}={name}: {other_folder(group, name)}{nearest(name, self.choices(group))}")
         return choice
 
     @property
@@ -121,6 +121,12 @@ class Catalogue:
         """Users' files that Hydra would silently ignore, since ours have the same names."""
         users = [(root, path) for root in self.roots if root != CONF for path in sorted(root.rglob("*.yaml"))]
         return [path for root, path in users if (CONF / path.relative_to(root)).is_file()]
+
+
+def other_folder(group: str, name: str) -> str:
+    """The option that is missing where a folder below the working directory has a choice of this name."""
+    folder = next((path for path in Path().glob("*") if (path / group / f"{name}.yaml").is_file()), None)
+    return "" if folder is None else f"{folder / group / name}.yaml is there: add --config-dir {folder}; "
 
 
 def catalogue_of(words: Sequence[str], strict: bool = False) -> Catalogue:

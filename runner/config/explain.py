@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner.config.catalogue import CONF, Catalogue
+from runner.config.catalogue import CONF, Catalogue, other_folder
 from runner.config.composed import COMMAND, UNPACKAGED
 from runner.config.errors import Finding, near, nearest, shown
 from runner.config.hydra_patches import get_args_parser
@@ -156,7 +156,9 @@ def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> 
     if group == "hydra/launcher" and choice in _EXTRAS:
         return Finding("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
     options = [*catalogue.choices(group), *(_EXTRAS if group == "hydra/launcher" else ())]
-    return Finding("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
+    return Finding(
+        "", f"{group} has no choice {choice!r}; {other_folder(group, choice)}{nearest(choice, options)}", place
+    )
 
 
 def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:

@@ -107,8 +107,9 @@ async def run_alone(job: Job) -> int:
         return await run_job(experiment, job.folder, resources)
 
 
-async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:
-    """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs."""
+async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str]) -> int | str:
+    """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs. What
+    was ``reported`` of an earlier job is not printed again."""
     import asyncio
 
     async def ended() -> int | SystemExit:
@@ -125,7 +126,9 @@ async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:
         raise end
     if isinstance(end, ConfigError | OSError):  # a refusal or the machine: a line is enough
         line = redact(str(end))
-        context.run(log.error, "job %s broke off: %s", label, line)
+        level = logging.INFO if line in reported else logging.ERROR
+        context.run(log.log, level, "job %s broke off: %s", label, line)
+        reported.add(line)
     else:
         line = redact(format_exception_only(end)[-1].strip())
         context.run(log.error, "job %s broke off", label, exc_info=end)

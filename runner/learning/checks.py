@@ -1,14 +1,22 @@
 """What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from components.acting.solved import SEEDS, TASKS, FixedTasks, SolvedQuestions
 from components.core.errors import ConfigError
 from components.core.learning import Source
 from components.core.task_text import inputs_in, task_text
-from components.core.traits import MemoryTraits, Requirements, SourceTraits, VerifierTraits, agents_in, declared
+from components.core.traits import (
+    MemoryTraits,
+    Requirements,
+    SourceTraits,
+    StageTraits,
+    VerifierTraits,
+    agents_in,
+    declared,
+)
 from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, note_errors
 from runner.episode.door import Door
@@ -119,8 +127,12 @@ def check_memory(experiment: Experiment) -> str | None:
     return notes.get("privacy")
 
 
-def _unused(cfg: Mapping[str, Any]) -> Iterator[Finding]:
+def _unused(experiment: Experiment) -> Iterator[Finding]:
     """Settings of a run that a stage would ignore."""
+    cfg, unread = experiment.cfg, declared(experiment.stage, StageTraits).unread
+    for word in experiment.launch.overrides:
+        if (group := re.split(r"[.=@]", word.lstrip("+~"))[0]) in unread:
+            yield Finding(group, f"stage={experiment.launch.choices.get('stage')} does not use it: leave {word} out")
     size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
     given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
     given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
@@ -131,7 +143,7 @@ def _unused(cfg: Mapping[str, Any]) -> Iterator[Finding]:
 
 def check_learning(experiment: Experiment) -> None:
     """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
-    findings = [] if experiment.cfg.get("stage") is None else [*_unused(experiment.cfg)]
+    findings = [] if experiment.cfg.get("stage") is None else [*_unused(experiment)]
     if findings:
         raise ConfigErrors(findings)
     learnt_from = None

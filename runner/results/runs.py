@@ -14,6 +14,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
+from components.text.words import meant
 from runner.results import column_file
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
 from runner.results.steps import Steps
@@ -214,13 +215,8 @@ def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
     """What a reader of several runs must know: simulated models, notes with their methods, missing records."""
-    notes = [
-        (str(note), str(run.choices.get("agent", "?"))) for run in runs for note in run.manifest.get("notes") or ()
-    ]
-    lines = [
-        f"note: {note} ({', '.join(dict.fromkeys(agent for _, agent in of))})"
-        for note, of in group_by(notes, lambda pair: pair[0]).items()
-    ]
+    notes = group_by(((str(note), run) for run in runs for note in run.manifest.get("notes") or ()), lambda of: of[0])
+    lines = [f"note: {note} ({', '.join(_names([run for _, run in of], runs))})" for note, of in notes.items()]
     for run in runs:
         counts = run.manifest.get("counts")
         counted = counts["finished"] if counts else 0
@@ -233,6 +229,18 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     if any(run.simulated for run in runs) and not any(warning in line for line in lines):
         lines.insert(0, warning)
     return lines
+
+
+def _names(some: Sequence[Run], runs: Sequence[Run]) -> list[str]:
+    """The agents of some runs, where these are all runs of theirs; else what varies between the jobs of the sweep."""
+    agents = dict.fromkeys(_agent(run) for run in some)
+    if len(some) == sum(_agent(run) in agents for run in runs):
+        return list(agents)
+    return [", ".join(f"{key}={value}" for key, value in run.swept) or _agent(run) for run in some]
+
+
+def _agent(run: Run) -> str:
+    return str(run.choices.get("agent", "?"))
 
 
 def folder_of(runs: Sequence[Run]) -> Path | None:
@@ -254,6 +262,10 @@ def run_folders(folder: Path) -> list[Path]:
 
     folders = [folder]
     try:
+        if not folder.exists():
+            beside = folder.parent.iterdir() if folder.parent.is_dir() else ()
+            near = meant(folder.name, [path.name for path in beside])
+            raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
             begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
             recorded = [path for path in begun if (path / RECORDS).is_file()]

@@ -36,6 +36,12 @@ class Versus:
     unpaired: Mapping[str, Sequence[str]]
     difference: Difference
     reach: float
+    levels: Sequence[str] = ()  # of which it is the mean of means
+
+    @property
+    def shown(self) -> str:
+        """The name that its values have in the tables of single runs."""
+        return f"total/{self.metric}" if self.levels else self.metric
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -74,7 +80,7 @@ def compare_rows(
                 levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
                 difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
                 whose = mine.label, theirs.label, column.label, metric, direction
-                found.append(Versus(*whose, pairs.unpaired, difference, reach))
+                found.append(Versus(*whose, pairs.unpaired, difference, reach, used_levels(cells, levels)))
     _check(grid, metrics, baselines, found, notes)
     if any("lower" not in row.first.manifest for row in grid.rows):
         notes.append("older runs do not say where lower is better: higher counts as better for all their scores")

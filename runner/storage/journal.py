@@ -32,11 +32,12 @@ class Journal(AbstractContextManager["Journal"]):
     a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives kill -9 once ``put`` returned.
     What can be read: our own entries, what was sealed or dead when the journal was opened (or last sealed a segment),
     and the first 512 kB, in all, of what other processes were writing when it was opened. Where several segments hold a
-    key, the oldest one's entry counts. ``repaired``: segments of killed processes that were sealed here;
-    ``last_written``: time of the newest segment that was there at opening, in seconds since 1970."""
+    key, the oldest one's entry counts. ``repaired``: segments of killed processes that were sealed
+    here."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only, self.repaired = folder, read_only, 0
+        self._answered = ""  # the newest segment that answered
         self._writer: Writer | None = None
         self._members: dict[tuple[str, int], list[Entry]] = {}
         self._segments: dict[str, int] = {}  # name -> size
@@ -46,8 +47,6 @@ class Journal(AbstractContextManager["Journal"]):
         if not read_only:
             folder.mkdir(parents=True, exist_ok=True)
         self._update()
-        newest = max(self._segments, default=None)
-        self.last_written = None if newest is None else (folder / newest).stat().st_mtime
         dead, live = self._unsealed()
         if dead:  # of processes that race the first one seals, the others wait
             with nullcontext() if read_only else disk.locked(folder / ".lock"):
@@ -79,8 +78,15 @@ class Journal(AbstractContextManager["Journal"]):
             places.append(Place(self._writer.path.name, self._writer.places[key]))
         for place in places:
             if (payload := self._read(place, key)) is not None:
+                self._answered = max(self._answered, place.segment)
                 return payload
         return None
+
+    @property
+    def last_written(self) -> float | None:
+        """When the newest segment that ``get`` answered from was last written, in seconds since 1970."""
+        path = self.folder / self._answered
+        return path.stat().st_mtime if self._answered and path.exists() else None
 
     def reserve(self) -> None:
         """Open our segment, so that what it will hold is not paid for in vain. Raises Unwritable."""

@@ -122,6 +122,7 @@ class Launcher(HydraLauncher):
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
             raise ConfigError(f"hydra.launcher.jobs: found {jobs!r}, it should be a number of jobs from 1, or null")
         self.jobs = jobs
+        self._reported = set[str]()  # why jobs broke off
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a job needs."""
@@ -185,7 +186,7 @@ class Launcher(HydraLauncher):
 
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         try:
-            end = await end_of(cell.label, run_cell())
+            end = await end_of(cell.label, run_cell(), self._reported)
         finally:
             begun.set()
             resources.finish(cell.label)

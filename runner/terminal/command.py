@@ -19,6 +19,7 @@ WITH_VALUE = frozenset(
      "--experimental-rerun", "--info", "-i")
 )  # fmt: skip
 _CHOICE = re.compile(r"(\w+)=(\w+)")
+_STOPPING = "stopping; finished calls are kept, calls in flight are cut; Ctrl-C again breaks off at once"
 _SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
 
 
@@ -125,7 +126,7 @@ def stopping() -> Iterator[None]:
         assert callable(following), "else it does not come here"
         signal.signal(number, following)
         with suppress(RuntimeError):  # it came while something else was being printed
-            print("stopping, what is finished is kept; Ctrl-C again breaks off at once", file=sys.stderr, flush=True)  # noqa: T201
+            print(_STOPPING, file=sys.stderr, flush=True)  # noqa: T201
         following(number, frame)
 
     if callable(following):

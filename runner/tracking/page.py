@@ -1,7 +1,8 @@
-"""MLflow's server, whose pages open with the assistant closed.
+"""MLflow's server, whose pages open with the assistant closed and without the guidance over the list of traces.
 
 MLflow opens its assistant at the first visit of a page that this machine serves, unless the browser has stored that it
-did so before; no setting of MLflow 3.17 prevents it. The start page stores that. The assistant's button stays.
+did so before, and darkens the list of traces likewise; no setting of MLflow 3.17 prevents it. The start page stores
+that. The buttons stay.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,7 +12,10 @@ from typing import Any
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 
-STORED = b'<script>localStorage.setItem("mlflow.assistant.fab.autoOpenedOnFirstLoad_v1", "true")</script>'
+STORED = b"".join(
+    b'<script>localStorage.setItem("%s_v1", "true")</script>' % key
+    for key in (b"mlflow.assistant.fab.autoOpenedOnFirstLoad", b"mlflow.detectIssues.guidanceShown")
+)
 
 
 class Page:

@@ -53,7 +53,7 @@ def test_exit_code_is_130(stopped):
 
 def test_stderr_has_an_acknowledgement_a_status_line_and_the_resume_command(stopped):
     answer, *lines = stopped[0].err.splitlines()
-    assert answer.startswith("stopping, ")
+    assert answer.startswith("stopping; ")
     assert len(lines) == 2, stopped[0].err
     assert lines[0].startswith("interrupted")
     assert shlex.split(lines[1])[1:3] == ["-m", "runner"]

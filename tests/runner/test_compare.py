@@ -30,7 +30,7 @@ def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
         "won:tied:lost",
         "McNemar",
         "Holm p",
-        "detectable: the smallest true gain",
+        "clusters: patients",
         "written to",
     ):
         assert text in message, text
@@ -62,7 +62,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
     [
         ("{one}", "nothing to compare: there is one method"),
         ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
-        ("{sweep}/nothing", "is not a run folder"),
+        ("{sweep}/nothing", "there is no folder"),
         ("{sweep} --metric score/y", "no run here has 'score/y'"),
         ("{sweep} --out {sweep}", "is the folder of a run or a sweep"),
         ("mlflow:mine --uri sqlite:///{sweep}/none.db", "does not exist; run an experiment first"),

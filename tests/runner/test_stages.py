@@ -103,6 +103,14 @@ def test_stage_refuses_what_only_runs_obey(run_plain, home, stage):
         assert f"{word}: a stage is made as a whole" in done.err
 
 
+@pytest.mark.parametrize("stage", ["synthesize", "embed_records"])
+def test_stage_refuses_choices_that_it_does_not_use(run_plain, home, stage):
+    done = run_plain(f"stage={stage}", "agent=react", "condition=redundant_high")
+    assert done.code == 2 and not home.runs("scratch")
+    for word in ("agent=react", "condition=redundant_high"):
+        assert f"stage={stage} does not use it: leave {word} out" in done.err
+
+
 @slow
 @pytest.mark.parametrize("stage", sorted({*Catalogue().choices("stage")} - {"embed_records"}))  # which asks no model
 def test_stage_obeys_the_budget(run_plain, stage):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import orjson
 from annotated_types import Ge
@@ -21,7 +21,7 @@ from pydantic import StringConstraints
 from components.core.concurrency import together
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Made, StageContext
-from components.core.traits import PromptSetName
+from components.core.traits import PromptSetName, StageTraits
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.folders import NEW, MadeFolder
 from components.radiology.study import LISTS, parse_records
@@ -56,6 +56,9 @@ class Synthesize:
     attempts: Count = 3
     split: Name = "test"
     prompts: PromptSetName = "synthesize"
+    traits: ClassVar[StageTraits] = StageTraits(
+        unread=("agent", "verifier", "toolset", "condition", "scorer", "memory")
+    )
 
     def __post_init__(self) -> None:
         for key, known in (("anatomies", ANATOMIES), ("modalities", MODALITIES)):

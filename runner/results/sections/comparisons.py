@@ -10,8 +10,9 @@ from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.results.cells import p_text
 from runner.results.effects import Effects, effects_of, factors_of, short
-from runner.results.grid import MEAN, Grid, grid_of, present_among
+from runner.results.grid import MEAN, DatasetColumn, Grid, grid_of, present_among
 from runner.results.kinds import Better, group_by
+from runner.results.levels import used_levels
 from runner.results.metrics import COLUMNS, as_dicts, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference
 from runner.results.render.formats import markdown
@@ -126,7 +127,7 @@ def _scores(grid: Grid) -> Sheet:
     rows: list[list[Cell]] = []
     for label, of in grid.metrics.items():
         rows.append([label, *(Value.of(of[one.name]) if one.name in of else None for one in heads[1:])])
-    scores, notes = list(dict.fromkeys(column.score or "no score" for column in grid.columns)), []
+    scores, notes = list(dict.fromkeys(_headed(grid, column) for column in grid.columns)), []
     settings = {row.label: dict(leaves(row.first.cfg.get("model"), "model")) for row in grid.rows}
     varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}
     for key in dict.fromkeys(key for of in settings.values() for key in of):  # agents can set their own
@@ -142,6 +143,13 @@ def _scores(grid: Grid) -> Sheet:
     if unscored := [f"{label} {name} {one.unscored:,}" for label, name, one in places if one.unscored]:
         notes.append("unscored episodes, left out: " + ", ".join(unscored))
     return Sheet(scores[0] if len(scores) == 1 else "headline scores", heads, rows, notes)
+
+
+def _headed(grid: Grid, column: DatasetColumn) -> str:
+    """The name that the values of a column have in the tables of single runs."""
+    tables = [table for (_, label), table in grid.cells.items() if label == column.label]
+    is_total = any(used_levels(table, column.levels) for table in tables)
+    return f"total/{column.score}" if is_total else column.score or "no score"
 
 
 def _low_scores(grid: Grid) -> list[str]:
@@ -198,7 +206,7 @@ def comparisons(runs: Sequence[Run]) -> Section | None:
 def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
     """A table per metric and dataset of these comparisons, and one of each's effects."""
     sheets = []
-    for (metric, dataset), of in group_by(found.comparisons, lambda one: (one.metric, one.dataset)).items():
+    for (metric, dataset), of in group_by(found.comparisons, lambda one: (one.shown, one.dataset)).items():
         heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
         rows: list[list[Cell]] = []
         unpaired: dict[str, list[str]] = {}  # by reason; pairs of methods that lack the same ones are named once
@@ -212,7 +220,14 @@ def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
         notes = [f"{line} ({'; '.join(who[:3])}{'' if len(who) <= 3 else '; ...'})" for line, who in unpaired.items()]
         sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, notes, keys=2))
     if sheets:
-        sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes, *_LEGEND])
+        filled = {
+            column.name
+            for sheet in sheets
+            for n, column in enumerate(sheet.columns)
+            if any(row[n] not in ("", None) for row in sheet.rows)
+        }
+        legend = [line for line in _LEGEND if line.partition(":")[0] in filled]
+        sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes, *legend])
     for part in effects:
         rows = [
             [of.name, " x ".join(map(short, of.fields)) if len(of.fields) > 1 else "main", *_cells(of.difference)]

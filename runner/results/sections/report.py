@@ -80,7 +80,8 @@ def present(title: str, facts: Manifest, summary: Summary, whole: bool = False) 
     """Print a run's metrics as a table, the score that decides first, and totals in one line. Unless ``whole``: the
     first score of each group and the endings that occurred; else also the other scores, the undefined by name, values
     of strata, and what a question costs by purpose."""
-    metrics, decides = summary["metrics"], facts.get("decides") or ""
+    metrics, decides = summary["metrics"], facts.get("decides") or next(iter(facts.get("levels") or ()), "")
+    decides = total if (total := f"total/{decides}") in metrics else decides
     main = {name: one for name, one in metrics.items() if name.partition("/")[0] not in _TOTALS}
     names = dict.fromkeys([decides, *(main if whole else _first_names(main, facts, summary))])
     rows = {name: main[name] for name in names if name in main and main[name]["value"] is not None}
@@ -150,8 +151,8 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
 
 def calls_line(manifest: Manifest, last_written: float | None = None) -> str:
     """What was sent and what the journal answered; empty where all was sent and is in the records. ``last_written``: of
-    the journal before the run, in seconds since 1970. It is named where nothing was sent: a dead server or a wrong key
-    is not noticed then."""
+    what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a dead server or a
+    wrong key is not noticed then."""
     calls = manifest["calls"]
     found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
     if not found and not apart:

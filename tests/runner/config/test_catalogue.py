@@ -23,6 +23,14 @@ def test_every_choice_has_a_description():
     assert {"agent", "condition", "dataset", "experiment", "model", "toolset", "verifier"} <= GROUPS.keys()
 
 
+def test_choice_of_a_folder_that_was_not_named_says_how(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine" / "dataset").mkdir(parents=True)
+    (tmp_path / "mine" / "dataset" / "clinic.yaml").touch()
+    with pytest.raises(ConfigError, match="is there: add --config-dir mine; "):
+        catalogue_of([]).find("dataset", "clinic")
+
+
 def test_missing_folder_is_refused():
     with pytest.raises(ConfigError, match="--config-dir: there is no folder 'nope'"):
         catalogue_of(["--info", "choices", "--config-dir", "nope"], strict=True)

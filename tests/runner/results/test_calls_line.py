@@ -1,6 +1,6 @@
-"""How many calls a run sent, and how many the journal answered."""
+"""How many calls a run sent, and how many the journal answered; which score decides."""
 
-from runner.results.sections.report import calls_line
+from runner.results.sections.report import calls_line, present
 
 SPENT = {"usd": 0.5}
 
@@ -17,3 +17,12 @@ def test_run_that_asked_a_model_does_not():
     line = "calls:      1 sent, 41 answered by the journal; 2 of them apart from the episodes; $0.5000 in all"
     assert calls_line(notes, 1_700_000_000.0) == line
     assert calls_line({"calls": {"sent": 3, "from_journal": 0}, "spent": SPENT}, 1.0) == ""
+
+
+def test_score_that_decides_is_named_by_its_mean_of_means(capsys):
+    facts = {"levels": {"score/x": ["task"]}, "lower": []}
+    metrics = {name: {"value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "n": 12} for name in ("score/x", "total/score/x")}
+    totals = ("calls/total", "calls/per_sample", "cost/usd", "tokens/input", "tokens/output", "time/seconds_p50")
+    rest = {name: {"value": 0} for name in totals}
+    present("run", facts, {"metrics": metrics | rest, "strata": {}})
+    assert "total/score/x decides" in capsys.readouterr().out

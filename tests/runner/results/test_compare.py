@@ -10,7 +10,7 @@ from components.core.errors import ConfigError
 from runner.report import main
 from runner.results.grid import MEAN, deciding_score, grid_of
 from runner.results.runs import Run, warnings_of
-from runner.results.sections.comparisons import methods, show_methods
+from runner.results.sections.comparisons import comparisons, methods, show_methods
 from runner.results.versus import improvements
 from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import grid
@@ -83,6 +83,10 @@ def test_dataset_with_several_groups_counts_as_its_mean_of_means(tmp_path):
     folder = write(tmp_path / "a", {"one": ("k", [1, 1, 1, 1]), "two": ("k", [0])}, levels=levels)
     ((metric,),) = (of.values() for of in grid_of([Run.at(folder)]).metrics.values())
     assert metric.value == 0.5, "not 0.8"
+    other = write(tmp_path / "c", {"one": ("k", [1, 1, 0, 1]), "two": ("k", [1])}, levels=levels)
+    runs = [Run.at(folder), Run.at(other)]
+    assert methods(runs).parts[0].title == "total/score/x", "its name in the table of a run"
+    assert comparisons(runs).parts[0].title.startswith("total/score/x on ")
     single = write(tmp_path / "b", {"one": ("k", [1, 1, 1, 0])}, levels=levels)
     ((metric,),) = (of.values() for of in grid_of([Run.at(single)]).metrics.values())
     assert (metric.value, metric.ci_low) == (0.75, pytest.approx(0.3006, abs=1e-4)), "Wilson, as the run's own metrics"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
-from runner.results.runs import config_of, run_folders
+from runner.results.runs import Run, config_of, run_folders, warnings_of
 from tests.runner.results.folders import write
 
 
@@ -68,3 +68,13 @@ def test_config_whose_comparison_is_not_a_mapping_is_refused(tmp_path):
     (folder / "config.yaml").write_text("compare: x\n")
     with pytest.raises(ConfigError, match=r"config\.yaml is not the config of a run: compare is 'x'"):
         config_of(folder)
+
+
+def test_a_note_names_the_agents_or_where_some_of_their_runs_lack_it_what_varies(tmp_path):
+    def runs(*notes):
+        facts = [{"choices": {"agent": "twice"}, "swept": ["agent.prompts"], "varied": {"agent.prompts": name},
+                  "notes": of} for name, of in zip(("bad", "good"), notes, strict=True)]  # fmt: skip
+        return [Run.read(write(tmp_path / f"{notes}{n}", {"t": ("k", [1])}, **of)) for n, of in enumerate(facts)]
+
+    assert "note: no options (twice)" in warnings_of(runs(["no options"], ["no options"]))
+    assert "note: no options (agent.prompts=bad)" in warnings_of(runs(["no options"], []))

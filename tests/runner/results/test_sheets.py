@@ -21,6 +21,12 @@ def test_an_interval_of_few_samples_has_its_n_and_of_fewer_a_legend(capsys):
     assert "n too small: fewer than 4 samples" in capsys.readouterr().out
 
 
+SEVERAL = {
+    "equal": (("a", [1, 0, 1, 1]), ("b", [1, 0, 1, 1])),
+    "other": (("a", [1, 1, 1, 0, 1, 1]), ("b", [0, 1, 0, 1, 0, 1])),
+}
+
+
 def section(runs, **given):
     return comparison_section(compare_rows(grid_of(runs), **given), all_effects(runs))
 
@@ -43,6 +49,12 @@ def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
     assert first.columns[2].better == "higher", "a higher gain is always better"
     assert "1 left out, unscored: t-2 (a few - a many; a few - b few; a few - b many; ...)" in first.notes
     assert "3 episodes scored in every cell; 1 left out, which some cell lacks" in made.parts[2].notes
+
+
+def test_a_column_that_is_left_out_has_no_legend(tmp_path):
+    equal, other = ([job(tmp_path / name, of, agent) for agent, of in runs] for name, runs in SEVERAL.items())
+    named = [{line.partition(":")[0] for line in section(runs).parts[0].notes} for runs in (equal, other)]
+    assert "more samples" not in named[0] and {"more samples", "clusters"} <= named[1]
 
 
 def test_tables_are_shown_on_a_terminal(tmp_path, capsys, monkeypatch):

@@ -124,6 +124,18 @@ def test_entries_are_read_by_the_writer_and_after_reopening(tmp_path: Path) -> N
     assert again.repaired == 0
 
 
+def test_last_written_is_of_the_segments_that_answered(tmp_path: Path) -> None:
+    fill(tmp_path, 0, 2)
+    os.utime(only(tmp_path, "*.segment"), (1_000, 1_000))
+    fill(tmp_path, 2, 2)
+    with Journal(tmp_path) as journal:
+        assert journal.last_written is None, "nothing was asked"
+        journal.get(key(0))
+        assert journal.last_written == 1_000, "the newer segment answered nothing"
+        journal.get(key(2))
+        assert (journal.last_written or 0) > 1_000
+
+
 def test_payloads_of_any_size_round_trip(tmp_path: Path) -> None:
     sizes = [0, 1, 65_535, 70_000, 3_000_000]
     data = [random.Random(size).randbytes(size) for size in sizes] + [bytes(200_000)]
