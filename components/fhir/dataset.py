@@ -18,6 +18,7 @@ from components.fhir.world import open_world, resource_files
 from components.files.file_dataset import HOW, FileDataset, Part, add_request
 from components.files.rows import Row, json_records
 
+MOST_REQUESTS = 5  # of a task: a grader tries them in every order
 _SHIPPED = Path(__file__).parent
 _REQUEST = (
     'Write the answer as a JSON list in the last line, such as ["S1234567"] or [4.2]; [] where no answer is asked for.'
@@ -71,11 +72,14 @@ class MedAgentBench(FileDataset[Row]):
         category = item.one_of("category", NUMBERED) if "category" in item.values else _numbered(item, name)
         world = None if self._place is None else open_world(self._place)
         number = item.optional_text("eval_MRN")
-        chart = world.patient(number) if world and number else None
-        patient = number if chart is None else str(chart.get("id"))
-        task = Task(item.text("instruction").strip(), item.optional_text("context"), patient, world, item.place)
+        found = world.patient(number) if world and number else None
+        patient = number if found is None else str(found["id"])
+        known = world if found else None  # without the patient nothing follows from the resources
+        task = Task(item.text("instruction").strip(), item.optional_text("context"), patient, known, item.place)
         gold = _stated(item, category) or gold_of(category, task)
         needs = "the right answer comes from the FHIR server; give dataset.world (docs/papers/medagentbench.md)"
+        if world:
+            needs = f"the resources hold no patient {number!r:.60}"
         target = {"unscored": needs} if gold is None else {**gold._asdict(), "patient": patient}
         kind = "query" if category in QUERIES else "action"
         return Sample(
@@ -85,7 +89,7 @@ class MedAgentBench(FileDataset[Row]):
             cluster=number or name,
             strata={"category": category, "kind": kind},
             files={} if self._place is None else {"world": str(self._place)},
-            card={"sex": str(chart["gender"])} if chart and "gender" in chart else {},
+            card={"sex": str(found["gender"])} if found and "gender" in found else {},
         )
 
 
@@ -106,4 +110,13 @@ def _stated(row: Row, category: str) -> Gold | None:
         return None
     if not isinstance(gold, Mapping) or not gold.keys() <= {*Gold._fields} or "answer" not in gold:
         raise row.error("gold", f"must have answer and may have {', '.join(Gold._fields[1:])}, found {gold!r:.80}")
-    return Gold(**gold)
+    stated = Gold(**gold)
+    if not isinstance(stated.answer, list | None):
+        raise row.error("gold", f"answer must be a list or null, found {stated.answer!r:.80}")
+    if not _are_resources(stated.requests) or len(stated.requests) > MOST_REQUESTS:
+        raise row.error("gold", f"requests must be at most {MOST_REQUESTS} resources, found {stated.requests!r:.80}")
+    return stated
+
+
+def _are_resources(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)

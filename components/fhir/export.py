@@ -1,7 +1,7 @@
 """Write a FHIR server's resources to a folder, a file per type: ``python -m components.fhir.export URL FOLDER``.
 
 For dataset.world of medagentbench, whose server is a container image. Pages are followed as the server links them, on
-its own host alone.
+its own host alone; the files appear when all resources are there, so that half of them are not taken for all.
 """
 
 import argparse
@@ -9,63 +9,78 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
 from components.core.errors import ConfigError
 from components.fhir.search import MOST, PARAMETERS, values_at
 
-_LARGEST = 256 << 20  # bytes of a page
-_SECONDS = 120.0  # for one
+_LARGEST, _SECONDS, _MOST_PAGES = 256 << 20, 120.0, 100_000  # bytes of a page; time for one; pages of a type
 
 
-def pages(base: str, kind: str) -> Iterator[list[Any]]:
+class _SameHost(HTTPRedirectHandler):
+    """Redirects are errors: they could lead to another host."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+def pages(base: str, resource: str) -> Iterator[list[Any]]:
     """The resources of a type, page by page. Raises ConfigError."""
-    url, seen = f"{base}/{kind}?_count={MOST}", set[str]()
+    own, url, seen = "{0.scheme}://{0.netloc}/".format(urlsplit(base)), f"{base}/{resource}?_count={MOST}", set[str]()
     while url:
-        if url in seen or urlsplit(url)[:2] != urlsplit(base)[:2]:
-            raise ConfigError(f"{base} links the next page of {kind} to {url:.120}; it must be another one of its own")
+        if url in seen or not url.startswith(own) or len(seen) == _MOST_PAGES:
+            raise ConfigError(
+                f"{base} links page {len(seen) + 1:,} of {resource} to {url!r:.120}; it must be a new one of its own"
+            )
         seen.add(url)
-        bundle = _get(url)
+        bundle = _bundle(url)
         yield [one for one in values_at(bundle, "entry.resource") if isinstance(one, dict)]
         links = (one for one in values_at(bundle, "link") if isinstance(one, dict) and one.get("relation") == "next")
         url = next((str(one.get("url")) for one in links), "")
 
 
-def _get(url: str) -> dict[str, Any]:
+def _bundle(url: str) -> dict[str, Any]:
+    request = Request(url, headers={"Accept": "application/fhir+json"})
     try:
-        with urlopen(Request(url, headers={"Accept": "application/fhir+json"}), timeout=_SECONDS) as reply:
+        with build_opener(_SameHost).open(request, timeout=_SECONDS) as reply:
             body = reply.read(_LARGEST + 1)
         found = orjson.loads(body)
-    except (URLError, OSError, ValueError) as error:
-        raise ConfigError(f"{url}: no FHIR server answers: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{url!r:.200}: no FHIR server answers: {error}") from None
     if len(body) > _LARGEST or not isinstance(found, dict) or found.get("resourceType") != "Bundle":
-        raise ConfigError(f"{url}: the answer is not a Bundle of at most {_LARGEST:,} bytes")
+        raise ConfigError(f"{url!r:.200}: the answer is not a Bundle of at most {_LARGEST:,} bytes")
     return found
 
 
+def export(base: str, folder: Path) -> None:
+    """Export all types. Raises ConfigError, OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {resource: folder / f"{resource}.part" for resource in PARAMETERS}
+    for resource, part in parts.items():
+        count = 0
+        with part.open("wb") as file:
+            for page in pages(base, resource):
+                file.writelines(orjson.dumps(one) + b"\n" for one in page)
+                count += len(page)
+        sys.stdout.write(f"{resource}: {count:,} resources\n")
+    for part in parts.values():
+        part.replace(part.with_suffix(".ndjson"))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Export all types; the exit code."""
+    """Export a server; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m components.fhir.export", description="Export a FHIR server.")
     parser.add_argument("url", help="of the server, such as http://localhost:8080/fhir")
     parser.add_argument("folder", type=Path, help="to write to; give it as dataset.world")
     options = parser.parse_args(arguments)
-    base = options.url.rstrip("/")
     try:
-        if urlsplit(base).scheme not in ("http", "https"):
+        if not options.url.startswith(("http://", "https://")):
             raise ConfigError(f"url must be like http://localhost:8080/fhir, found {options.url!r}")
-        options.folder.mkdir(parents=True, exist_ok=True)
-        for kind in PARAMETERS:
-            count = 0
-            with (options.folder / f"{kind}.ndjson").open("wb") as file:
-                for page in pages(base, kind):
-                    file.writelines(orjson.dumps(one) + b"\n" for one in page)
-                    count += len(page)
-            sys.stdout.write(f"{kind}: {count:,} resources\n")
-    except (ConfigError, OSError) as error:
+        export(options.url.rstrip("/"), options.folder)
+    except (ConfigError, OSError, ValueError, TypeError) as error:  # no address; a resource that is too deep to write
         sys.stderr.write(f"{error}\n")
         return 2
     return 0

@@ -8,6 +8,7 @@ tasks describe them, and may differ in details that those leave open (docs/paper
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from math import isfinite
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -77,12 +78,14 @@ class Task(NamedTuple):
         for one in self.world.find("Observation", self.patient, code) if self.world else ():
             if code not in values_at(one, "code.coding.code") or not isinstance(one.get("effectiveDateTime"), str):
                 continue
-            quantity, written = one.get("valueQuantity", {}), one["effectiveDateTime"]
-            if not isinstance(value := quantity.get("value"), int | float):
+            quantity, written = one.get("valueQuantity"), one["effectiveDateTime"]
+            if not isinstance(quantity, Mapping) or type(value := quantity.get("value")) not in (int, float):
                 continue
             try:
                 time, own = read_range(written).low, str(quantity.get("unit", unit))
                 number = convert(value, own, unit, substance) if substance and own != unit else float(value)
+                if not isfinite(number):
+                    raise ValueError(f"the value {value!r} {own} is too large")
             except (ValueError, ToolError) as error:
                 raise ConfigError(f"{self.place}: Observation/{one.get('id')}: {error}") from None
             if within is None or time >= self.now - within:
@@ -94,7 +97,10 @@ def gold_of(category: str, task: Task) -> Gold | None:
     """What is right; None where the server's content is needed and not known. Raises ConfigError."""
     if task.world is None and category in _NEEDS_WORLD:
         return None
-    return _RULES[category](task)
+    try:
+        return _RULES[category](task)
+    except OverflowError:
+        raise ConfigError(f"{task.place}: the time {task.now} is too early or too late") from None
 
 
 def medication(task: Task, unit: str, dose: float, route: str, hours: float | None = None) -> JSON:

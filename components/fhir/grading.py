@@ -5,12 +5,13 @@ and does not look at the systems of codes; the strict one does, wants lists with
 refused attempt to write.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from math import isclose
 from typing import Any, NamedTuple
+
+import orjson
 
 from components.core.messages import JSON
 from components.core.types import Observed, Trajectory
@@ -65,8 +66,8 @@ def read_answer(text: str | None) -> list[Any] | None:
     """The last list of a text; None where there is none that is JSON."""
     found = _LIST.findall(text or "")
     try:
-        return list(json.loads(found[-1])) if found else None
-    except (ValueError, RecursionError):
+        return list(orjson.loads(found[-1])) if found else None
+    except ValueError:
         return None
 
 

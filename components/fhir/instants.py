@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 _FORM = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+ -]\d\d:\d\d)?)?)?)?", re.ASCII
+    r"([1-9]\d{3})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+ -]\d\d:\d\d)?)?)?)?", re.ASCII
 )
-_LAST_YEAR = 9998  # whose end can still be written
-_OPEN = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 class Range(NamedTuple):
@@ -24,19 +23,19 @@ class Range(NamedTuple):
 
 
 def read_range(text: str) -> Range:
-    """The time that a date, dateTime or instant covers: all of 2023-11, or one second. Without a zone it is UTC, and a
-    space in place of its plus is one, as forms send it. Raises ValueError."""
-    found = _FORM.fullmatch(text)
-    if found is None or not 1 <= int(found[1]) <= _LAST_YEAR:
+    """The time that a date, dateTime or instant covers: all of 2023-11, or one second. Years are 1000 to 9999, of which
+    the last has no end. Without a zone it is UTC, and a space in place of its plus is one, as forms send it. Raises
+    ValueError."""
+    if (found := _FORM.fullmatch(text)) is None:
         raise ValueError(f"{text!r:.60} is not a date like 2023, 2023-11, 2023-11-13 or 2023-11-13T10:15:00+00:00")
     year, month, day, minute, second, zone = found.groups()
-    whole = (
-        f"{year}-{month or '01'}-{day or '01'}T{minute or '00:00'}:{second or '00'}{(zone or 'Z').replace(' ', '+')}"
-    )
+    time = f"{minute or '00:00'}:{second or '00'}{(zone or 'Z').replace(' ', '+')}"
     try:
-        low = datetime.fromisoformat(whole)
+        low = datetime.fromisoformat(f"{year}-{month or '01'}-{day or '01'}T{time}")
     except ValueError as error:
         raise ValueError(f"{text!r:.60} is not a date: {error}") from None
+    if year == "9999":
+        return Range(low, _LAST)
     if month is None:
         return Range(low, low.replace(year=low.year + 1))
     if day is None:
@@ -49,8 +48,8 @@ def ranges_in(value: Any) -> list[Range]:
     period = value if isinstance(value, Mapping) else {"start": value, "end": value}
     low, high = period.get("start"), period.get("end")
     try:
-        first = _OPEN[0] if low is None else read_range(str(low)).low
-        return [] if low is high is None else [Range(first, _OPEN[1] if high is None else read_range(str(high)).high)]
+        first = _FIRST if low is None else read_range(str(low)).low
+        return [] if low is high is None else [Range(first, _LAST if high is None else read_range(str(high)).high)]
     except ValueError:
         return []
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import orjson
 from yarl import URL
@@ -13,30 +13,20 @@ from components.fhir.search import Pairs
 from components.fhir.validation import outcome
 from components.fhir.world import Reply
 
-_HEADERS = {"Accept": "application/fhir+json"}
-_SENT = {**_HEADERS, "Content-Type": "application/fhir+json"}
+_GET = {"Accept": "application/fhir+json"}
+_POST = {**_GET, "Content-Type": "application/fhir+json"}
 _REFUSALS = (400, 404, 405, 409, 410, 412, 422)  # with an OperationOutcome that the model can act on
 _ACCEPTED = outcome(("informational", "The request was accepted.", ""), severity="information")
 
 
-class Answer(Protocol):
-    """An HTTP reply."""
-
-    @property
-    def status(self) -> int: ...
-
-    @property
-    def body(self) -> bytes: ...
-
-
 @runtime_checkable
 class Http(Protocol):
-    """An HTTP client with limits of time, size and attempts. Raises ToolError."""
+    """An HTTP client with limits of time, size and attempts; its replies have ``status`` and ``body``. ``post_once``
+    makes no second attempt, which could create a second resource. Raises ToolError."""
 
-    async def get(self, url: URL, parameters: None, headers: dict[str, str], accept: Collection[int], /) -> Answer: ...
+    async def get(self, url: URL, parameters: None, headers: dict[str, str], accept: Collection[int], /) -> Any: ...
 
-    async def post_once(self, url: URL, body: object, headers: dict[str, str], accept: Collection[int], /) -> Answer:
-        """Without a second attempt, which could create a second resource."""
+    async def post_once(self, url: URL, body: object, headers: dict[str, str], accept: Collection[int], /) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -48,34 +38,33 @@ class RemoteChart:
     http: Http
     keeps: bool = True
 
-    def fork(self) -> "RemoteChart":
+    def fork(self) -> Self:
         """Itself: a server has one state."""
         return self
 
     def close(self) -> None:
         """Nothing to let go of."""
 
-    async def search(self, kind: str, pairs: Pairs) -> Reply:
+    async def search(self, resource: str, pairs: Pairs) -> Reply:
         """What the server finds. Raises ToolError."""
-        url = (URL(self.base_url) / kind).with_query(list(pairs))
-        return _read(url, await self.http.get(url, None, _HEADERS, _REFUSALS))
+        url = (URL(self.base_url) / resource).with_query(list(pairs))
+        return _read(url, await self.http.get(url, None, _GET, _REFUSALS))
 
-    async def create(self, kind: str, body: JSON) -> Reply:
+    async def create(self, resource: str, body: JSON) -> Reply:
         """What the server makes of a resource. Raises ToolError."""
         if not self.keeps:
             return Reply(200, _ACCEPTED)
-        url = URL(self.base_url) / kind
-        return _read(url, await self.http.post_once(url, body, _SENT, _REFUSALS))
+        url = URL(self.base_url) / resource
+        return _read(url, await self.http.post_once(url, body, _POST, _REFUSALS))
 
 
-def _read(url: URL, answer: Answer) -> Reply:
+def _read(url: URL, answer: Any) -> Reply:
     """An answer that is a resource. Raises ToolError for another one."""
     try:
-        body: Any = orjson.loads(answer.body)
+        body = orjson.loads(answer.body)
     except ValueError:
         body = None
     if not isinstance(body, dict) or not isinstance(body.get("resourceType"), str):
-        raise ToolError(
-            f"The server at {url.host} answered with status {answer.status} and no FHIR resource.", "unavailable"
-        )
+        text = f"The server at {url.host} answered with status {answer.status} and no FHIR resource."
+        raise ToolError(text, "unavailable")
     return Reply(answer.status, body)

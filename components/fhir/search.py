@@ -5,9 +5,10 @@ Departures: no chains, no includes, of modifiers ``exact`` and ``contains`` alon
 does, and not ignored.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,17 +18,18 @@ from components.text.structured import read_yaml
 
 PARAMETERS: Mapping[str, Mapping[str, Sequence[str]]] = read_yaml(Path(__file__).with_name("parameters.yaml"))
 PAGE, MOST = 20, 1000  # resources of a page: without _count, and at most
-_LONGEST, _MANY = 500, 30  # characters of a value, parameters of a search
+_LONGEST, MANY = 500, 30  # characters of a value, parameters of a search
 _RESULT = ("_count", "_offset", "_sort", "_format", "_pretty", "_total")  # how a result is shown
+_PATIENT = re.compile(r"(?:(?:.*/)?Patient/|urn:uuid:)?([A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?", re.DOTALL)
 Pairs = Sequence[tuple[str, str]]
-Values = Sequence[Any]
+Fits = Callable[[Sequence[Any]], bool]  # whether the values of a parameter's elements are as asked
 
 
 class Refused(Exception):
     """The request is not one that the server serves: an HTTP ``status``, a ``code`` of OperationOutcome, and why."""
 
-    def __init__(self, text: str, status: int = 400, code: str = "invalid", expression: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, diagnostics: str, status: int = 400, code: str = "invalid", expression: str = "") -> None:
+        super().__init__(diagnostics)
         self.status, self.code, self.expression = status, code, expression
 
 
@@ -36,25 +38,23 @@ class Query(NamedTuple):
 
     tests: Sequence[Callable[[JSON], bool]]
     order: Sequence[tuple[bool, Sequence[str]]]
-    size: int
+    count: int
     offset: int
 
     def run(self, resources: Iterable[JSON]) -> tuple[list[JSON], int]:
         """The page, and how many resources fit in all."""
         found = [one for one in resources if all(test(one) for test in self.tests)]
-        for backwards, paths in reversed(self.order):
-            keyed = [(_sort_key(one, paths), one) for one in found]
-            keyed.sort(key=lambda pair: pair[0], reverse=backwards)
-            keyed.sort(key=lambda pair: not pair[0])  # those without a value are last
-            found = [one for _, one in keyed]
-        return found[self.offset : self.offset + self.size], len(found)
+        for backwards, parameter in reversed(self.order):
+            keyed = [(_sort_key(one, parameter), one) for one in found]
+            ordered = sorted((one for one in keyed if one[0] is not None), key=itemgetter(0), reverse=backwards)
+            found = [one for _, one in (*ordered, *(one for one in keyed if one[0] is None))]
+        return found[self.offset : self.offset + self.count], len(found)
 
 
 def read_query(resource: str, pairs: Pairs) -> Query:
     """Read the parameters of a search. Raises Refused."""
-    known = PARAMETERS[resource]
-    if len(pairs) > _MANY or any(len(value) > _LONGEST for _, value in pairs):
-        raise Refused(f"a search takes at most {_MANY} parameters of {_LONGEST} characters", code="too-long")
+    if len(pairs) > MANY or any(len(value) > _LONGEST for _, value in pairs):
+        raise Refused(f"a search takes at most {MANY} parameters of {_LONGEST} characters", code="too-long")
     tests, order, numbers = list[Callable[[JSON], bool]](), list[tuple[bool, Sequence[str]]](), {"_count": PAGE}
     for full, value in pairs:
         name, _, modifier = full.partition(":")
@@ -62,39 +62,35 @@ def read_query(resource: str, pairs: Pairs) -> Query:
             if not (value.isascii() and value.isdigit() and len(value) < 10):
                 raise Refused(f"{name} must be a whole number, found {value!r:.60}")
             numbers[name] = int(value)
-        elif name in known:
-            tests.append(_test(known[name], modifier, value, full))
         elif name == "_sort":
-            order += [(one.startswith("-"), _known(resource, one.removeprefix("-"))[1:]) for one in value.split(",")]
+            order += [(one.startswith("-"), _known(resource, one.removeprefix("-"))) for one in value.split(",")]
         elif name not in _RESULT:
-            _known(resource, name)
+            tests.append(_test(_known(resource, name), modifier, value, full))
     return Query(tests, order, min(numbers["_count"], MOST), numbers.get("_offset", 0))
 
 
 def values_at(value: Any, path: str) -> Iterator[Any]:
     """All values at a dotted path of a resource, of repeating elements each."""
-    if isinstance(value, list):
-        for one in value:
-            yield from values_at(one, path)
-    elif not path:
-        if value is not None:
-            yield value
-    elif isinstance(value, Mapping):
-        first, _, rest = path.partition(".")
-        yield from values_at(value.get(first), rest)
+    name, _, rest = path.partition(".")
+    for one in value if isinstance(value, list) else [value]:
+        if not path:
+            if one is not None:
+                yield one
+        elif isinstance(one, Mapping):
+            yield from values_at(one.get(name), rest)
 
 
 def patient_of(resource: JSON) -> str:
     """The id of the patient that a resource is of; its own of a Patient; empty without one."""
     if resource.get("resourceType") == "Patient":
         return str(resource.get("id", ""))
-    reference = next(map(str, values_at(resource, "subject.reference")), "")
-    return id_in(reference) if reference.split("/")[-2:-1] in ([], ["Patient"]) else ""
+    return patient_in(next(values_at(resource, "subject.reference"), ""))
 
 
-def id_in(reference: str) -> str:
-    """The id of ``Patient/ID``, of an address that ends so, of ``urn:uuid:ID``, or of a bare id."""
-    return reference.rpartition("/")[2].rpartition(":")[2]
+def patient_in(reference: Any) -> str:
+    """The id of ``Patient/ID``, of an address that ends so, of ``urn:uuid:ID``, or of a bare id; empty of others."""
+    found = _PATIENT.fullmatch(str(reference))
+    return found[1] if found else ""
 
 
 def _known(resource: str, name: str) -> Sequence[str]:
@@ -105,21 +101,22 @@ def _known(resource: str, name: str) -> Sequence[str]:
     return PARAMETERS[resource][name]
 
 
-def _sort_key(resource: JSON, paths: Sequence[str]) -> str:
-    """What a resource is ordered by; empty without a value. Dates become instants of one zone."""
+def _sort_key(resource: JSON, parameter: Sequence[str]) -> Any:
+    """What a resource is ordered by: an instant of a date, else a text; None without a value."""
+    kind, *paths = parameter
     value = next((one for path in paths for one in values_at(resource, path)), None)
-    if ranges := ranges_in(value):
-        return ranges[0].low.astimezone(UTC).isoformat()
+    if kind == "date":
+        return next((one.low for one in ranges_in(value)), None)
     coded = next((one for path in ("coding.code", "value", "reference") for one in values_at(value, path)), value)
-    return "" if coded is None else str(coded)
+    return None if coded is None else str(coded)
 
 
-def _test(known: Sequence[str], modifier: str, value: str, name: str) -> Callable[[JSON], bool]:
+def _test(parameter: Sequence[str], modifier: str, value: str, name: str) -> Callable[[JSON], bool]:
     """The test of a parameter: it holds for one of its values, which commas separate. Raises Refused."""
-    kind, *paths = known
+    kind, *paths = parameter
     if modifier and (kind != "string" or modifier not in ("exact", "contains")):
         raise Refused(f"{name!r:.60}: the modifier is not supported", code="not-supported")
-    if not (options := [one for one in value.split(",") if one]):
+    if not (options := [one for one in value.split(",") if one.strip("| ")]):
         raise Refused(f"{name!r:.60} has no value")
     try:
         tests = [_FITS[kind](option, modifier) for option in options]
@@ -133,40 +130,42 @@ def _test(known: Sequence[str], modifier: str, value: str, name: str) -> Callabl
     return test
 
 
-def _date(option: str, _: str) -> Callable[[Values], bool]:
+def _date(option: str, _: str) -> Fits:
     fits = date_test(option)
     return lambda found: fits([one for value in found for one in ranges_in(value)])
 
 
-def _reference(option: str, _: str) -> Callable[[Values], bool]:
-    wanted = id_in(option)
-    return lambda found: any(id_in(str(one)) == wanted for value in found for one in values_at(value, "reference"))
+def _reference(option: str, _: str) -> Fits:
+    if not (wanted := patient_in(option)):
+        raise ValueError(f"{option!r:.60} is no reference to a patient, such as Patient/ID")
+    return lambda found: any(patient_in(one) == wanted for value in found for one in values_at(value, "reference"))
 
 
-def _token(option: str, _: str) -> Callable[[Values], bool]:
-    """``code``, ``system|code`` or ``|code`` among codings, identifiers, contacts and plain codes."""
+def _token(option: str, _: str) -> Fits:
+    """``code``, ``system|code``, ``|code`` or ``system|`` among codings, identifiers, contacts and plain codes."""
     system, has_system, code = option.rpartition("|")
 
-    def fits(found: Values) -> bool:
+    def fits(found: Sequence[Any]) -> bool:
         coded = [one for value in found for one in values_at(value, "coding")]
         plain = [one if isinstance(one, Mapping) else {"code": one} for one in found]
-        pairs = ((str(one.get("code", one.get("value"))), str(one.get("system", ""))) for one in [*coded, *plain])
-        return any(code == own and (not has_system or system == of) for own, of in pairs)
+        pairs = ((one.get("code", one.get("value")), one.get("system", "")) for one in [*coded, *plain])
+        return any((own == code or not code) and (system == of or not has_system) for own, of in pairs)
 
     return fits
 
 
-def _string(option: str, modifier: str) -> Callable[[Values], bool]:
-    """Begins a value, in any case and without accents; with a modifier stands in it, or is it."""
+def _string(option: str, modifier: str) -> Fits:
+    """Begins a value, in any case and without accents; with a modifier stands in it, or is it. Raises ValueError."""
     if modifier == "exact":
         return lambda found: option in found
-    asked = _plain(option)
+    if not (asked := _plain(option)):
+        raise ValueError(f"{option!r:.60} has no letters")
     if modifier == "contains":
         return lambda found: any(asked in _plain(str(one)) for one in found)
     return lambda found: any(_plain(str(one)).startswith(asked) for one in found)
 
 
-def _name(option: str, modifier: str) -> Callable[[Values], bool]:
+def _name(option: str, modifier: str) -> Fits:
     """Every word begins a part of the name."""
     words = [_string(word, modifier) for word in option.split()]
     return lambda found: all(fits(found) for fits in words)
@@ -177,6 +176,6 @@ def _plain(text: str) -> str:
     return "".join(one for one in parts if not unicodedata.combining(one))
 
 
-_FITS: Mapping[str, Callable[[str, str], Callable[[Values], bool]]] = {
+_FITS: Mapping[str, Callable[[str, str], Fits]] = {
     "date": _date, "reference": _reference, "token": _token, "string": _string, "name": _name,
 }  # fmt: skip

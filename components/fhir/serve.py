@@ -17,36 +17,38 @@ from components.fhir.search import Refused
 from components.fhir.world import Chart, Reply, open_world, refusal
 
 MINI = Path(__file__).parent / "fhir_mini" / "world.jsonl"
-_LARGEST = 1 << 17  # bytes of a request
+_LARGEST, _MOST_CREATED = 1 << 17, 10_000  # bytes of a request; resources that are kept
 
 
 def application(chart: Chart) -> web.Application:
     """The server of a chart, below /fhir."""
 
-    def answer(found: Reply) -> web.Response:
-        return web.Response(
-            body=orjson.dumps(found.body), status=found.status, content_type="application/fhir+json", charset="utf-8"
-        )
-
     async def search(request: web.Request) -> web.Response:
         base = f"{request.scheme}://{request.host}/fhir"
-        return answer(chart.search(request.match_info["kind"], list(request.query.items()), base))
+        return _answer(chart.search(request.match_info["resource"], list(request.query.items()), base))
 
     async def read(request: web.Request) -> web.Response:
-        return answer(chart.read(request.match_info["kind"], request.match_info["id"]))
+        return _answer(chart.read(request.match_info["resource"], request.match_info["id"]))
 
     async def create(request: web.Request) -> web.Response:
+        if len(chart.created) >= _MOST_CREATED:
+            return _answer(refusal(Refused(f"{_MOST_CREATED:,} resources are kept at most", 422, "too-costly")))
         try:
             body = orjson.loads(await request.read())
         except ValueError as error:
-            return answer(refusal(Refused(f"the body is not JSON: {error}", code="structure")))
-        return answer(chart.create(request.match_info["kind"], body))
+            return _answer(refusal(Refused(f"the body is not JSON: {error}", code="structure")))
+        return _answer(chart.create(request.match_info["resource"], body))
 
     app = web.Application(client_max_size=_LARGEST)
-    app.router.add_get("/fhir/{kind}", search)
-    app.router.add_get("/fhir/{kind}/{id}", read)
-    app.router.add_post("/fhir/{kind}", create)
+    app.router.add_get("/fhir/{resource}", search)
+    app.router.add_get("/fhir/{resource}/{id}", read)
+    app.router.add_post("/fhir/{resource}", create)
     return app
+
+
+def _answer(found: Reply) -> web.Response:
+    body = orjson.dumps(found.body)
+    return web.Response(body=body, status=found.status, content_type="application/fhir+json", charset="utf-8")
 
 
 async def start(chart: Chart, host: str, port: int) -> tuple[web.AppRunner, str]:
@@ -58,20 +60,16 @@ async def start(chart: Chart, host: str, port: int) -> tuple[web.AppRunner, str]
 
 
 async def _serve(chart: Chart, host: str, port: int) -> None:
-    runner, url = await start(chart, host, port)
+    _, url = await start(chart, host, port)
     sys.stdout.write(f"{url}\n")
     sys.stdout.flush()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()
+    await asyncio.Event().wait()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until it is interrupted; the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m components.fhir.serve", description="A FHIR R4 server of a folder."
-    )
+    prog = "python -m components.fhir.serve"
+    parser = argparse.ArgumentParser(prog=prog, description="A FHIR R4 server of a folder.")
     parser.add_argument("--world", type=Path, default=MINI, help="NDJSON, a Bundle, or a folder of such files")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8080, help="port; 0 picks a free one")

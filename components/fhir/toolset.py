@@ -23,12 +23,13 @@ from components.core.tools import Context, Effect, Offer, Tool
 from components.core.traits import ToolsetTraits, ToolTraits
 from components.core.types import Observation, Privacy, Sample
 from components.fhir.remote import Http, RemoteChart
-from components.fhir.search import PARAMETERS, id_in
-from components.fhir.world import Chart, Reply, open_world
+from components.fhir.search import MANY, PARAMETERS, patient_in
+from components.fhir.world import CREATED, Chart, Reply, open_world
 from components.files.rows import read_json
 from components.text.structured import read_yaml
 
 Method = Literal["GET", "POST"]
+_SERVED = {"GET": tuple(PARAMETERS), "POST": CREATED}
 _FUNCTION = re.compile(r"(GET|POST) \{api_base\}/(\w+)")
 _TITLE = re.compile(r"(\w+)\.(\w+)(?: \(([\w ]+)\))?")
 _RESULT: JSON = {
@@ -41,7 +42,7 @@ _RESULT: JSON = {
 @dataclass(frozen=True)
 class Function:
     """A search or a creation as a tool. ``data`` of its observations: ``method``, ``resource``, ``status``, and of a
-    post ``body``, as it was sent. Raises ToolError with the OperationOutcome."""
+    post ``body``, as it was sent. Raises ToolError with the OperationOutcome; bad_arguments."""
 
     spec: ToolSpec
     method: Method
@@ -59,10 +60,11 @@ class Function:
         """Which server it asks."""
         return ToolTraits(identity=self.server and f"{self.server} keeps={self.keeps}")
 
-    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+    async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Send the request."""
         chart = cast("Chart | RemoteChart", context.state)
         data: dict[str, Any] = {"method": self.method, "resource": self.resource}
+        _written(arguments, "bad_arguments")
         if self.method == "GET":
             pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value)]
             reply = chart.search(self.resource, pairs)
@@ -71,7 +73,7 @@ class Function:
             reply = chart.create(self.resource, data["body"])
         found = reply if isinstance(reply, Reply) else await reply
         data["status"] = found.status
-        text = orjson.dumps(found.body).decode()
+        text = _written(found.body, "unavailable")
         if found.status >= 400:
             raise ToolError(text, f"http_{found.status}", data)
         return Observation(text, data)
@@ -95,9 +97,7 @@ class Fhir:
 
     def __post_init__(self) -> None:
         if self.base_url is not None:
-            url = URL(self.base_url)
-            if url.scheme not in ("http", "https") or not url.host or url.user or url.query_string:
-                raise ConfigError(f"base_url must be like http://host:8080/fhir, found {self.base_url!r}")
+            _check_address(self.base_url)
         elif missing := missing_extra("toolset=fhir without base_url", "fhir", "fhir"):
             raise ConfigError(missing)
         if not self.tools:
@@ -106,18 +106,37 @@ class Fhir:
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
         """The functions by their names. Raises ConfigError."""
-        path = Path(__file__).with_name("functions.yaml") if self.functions is None else Path(self.functions)
+        path = Path(self.functions or Path(__file__).with_name("functions.yaml"))
         try:
             rows = read_yaml(path) if self.functions is None else read_json(path)
         except OSError as error:
             raise ConfigError(f"functions: {path} cannot be read: {error.strerror}") from None
         if not isinstance(rows, list):
             raise ConfigError(f"functions: {path} must be a list, found {rows!r:.80}")
-        named = [_function(row, f"functions: {path}: entry {n}") for n, row in enumerate(rows, 1)]
+        named = [self._function(row, f"functions: {path}: entry {n}") for n, row in enumerate(rows, 1)]
         often = Counter(short for short, _ in named)
         made = [one if often[short] > 1 else replace(one, spec=replace(one.spec, name=short)) for short, one in named]
-        keeps = self.posts == "apply"
-        return {one.spec.name: replace(one, server=self.base_url or "", keeps=keeps) for one in made}
+        return {one.spec.name: one for one in made}
+
+    def _function(self, row: Any, place: str) -> tuple[str, Function]:
+        """The tool of an entry, and its name without what its title has in brackets. Raises ConfigError."""
+        schema = row.get("parameters") if isinstance(row, Mapping) else None
+        properties = schema.get("properties", {}) if isinstance(schema, Mapping) else None
+        if not isinstance(properties, Mapping) or not all(isinstance(one, Mapping) for one in properties.values()):
+            raise ConfigError(f"{place} must have name, description and parameters, found {row!r:.80}")
+        found, title = _FUNCTION.fullmatch(str(row.get("name"))), _TITLE.match(text := str(row.get("description")))
+        if found is None or title is None or found[2] not in _SERVED[found[1]]:
+            raise ConfigError(
+                f"{place} must be named like 'GET {{api_base}}/Patient' and described like 'Patient.Search ...',"
+                f" found {row.get('name')!r:.60} and {text!r:.60}"
+            )
+        name = "_".join(part.replace(" ", "_") for part in title.groups() if part)
+        if (method := cast(Method, found[1])) == "GET":
+            schema = {**schema, "properties": {**properties, **_RESULT}}
+        else:
+            schema = {**schema, "additionalProperties": True}  # the standard decides
+        tool = Function(ToolSpec(name, text, schema), method, found[2], self.base_url or "", self.posts == "apply")
+        return f"{title[1]}_{title[2]}", tool
 
     @property
     def traits(self) -> ToolsetTraits:
@@ -143,33 +162,33 @@ class Fhir:
         return Offer(self.tools, state, facts={"tools": dict.fromkeys(self.tools, "fhir"), "toolset": list(self.tools)})
 
 
-def _function(row: Any, place: str) -> tuple[str, Function]:
-    """The tool of an entry, and its name without what its title has in brackets. Raises ConfigError."""
-    if not isinstance(row, Mapping) or not isinstance(row.get("parameters"), Mapping):
-        raise ConfigError(f"{place} must have name, description and parameters, found {row!r:.80}")
-    found, title = _FUNCTION.fullmatch(str(row.get("name"))), _TITLE.match(text := str(row.get("description")))
-    if found is None or title is None or found[2] not in PARAMETERS:
-        raise ConfigError(
-            f"{place} must be named like 'GET {{api_base}}/Patient' and described like 'Patient.Search ...',"
-            f" found {row.get('name')!r:.60} and {text!r:.60}"
-        )
-    name = "_".join(part.replace(" ", "_") for part in title.groups() if part)
-    schema, method = dict(row["parameters"]), found[1]
-    if method == "GET":
-        schema["properties"] = {**schema.get("properties", {}), **_RESULT}
-    else:
-        schema["additionalProperties"] = True  # the standard decides
-    tool = Function(ToolSpec(name, text, schema), "GET" if method == "GET" else "POST", found[2])
-    return f"{title[1]}_{title[2]}", tool
+def _check_address(text: str) -> None:
+    """Raise ConfigError for what is not the address of a server."""
+    try:
+        url = URL(text)
+    except ValueError:
+        url = URL()
+    if url.scheme not in ("http", "https") or not url.host or url.user or url.query_string or url.fragment:
+        raise ConfigError(f"base_url must be like http://host:8080/fhir, found {text!r}")
+
+
+def _written(value: Any, label: str) -> str:
+    """A value as JSON. Raises ToolError for what is none: too deep, numbers above 64 bits, halves of characters."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError as error:
+        raise ToolError(f"This cannot be written as JSON: {error}.", label) from None
 
 
 def _texts(name: str, value: Any) -> list[str]:
     """A parameter as texts: a list repeats it. Raises ToolError."""
-    if isinstance(value, list):
-        return [text for one in value for text in _texts(name, one)]
-    if isinstance(value, Mapping) or value is None:
-        raise ToolError(f"{name} must be a text, found {value!r:.60}.", "bad_arguments")
-    return [str(value).lower() if isinstance(value, bool) else id_in(value) if name == "patient" else str(value)]
+    values = value if isinstance(value, list) else [value]
+    if len(values) > MANY or any(isinstance(one, dict | list) or one is None for one in values):
+        raise ToolError(f"{name} must be a text, or a list of at most {MANY}, found {value!r:.60}.", "bad_arguments")
+    return [
+        str(one).lower() if isinstance(one, bool) else name == "patient" and patient_in(one) or str(one)
+        for one in values
+    ]
 
 
 def _as_lists(body: JSON, spec: ToolSpec) -> dict[str, Any]:

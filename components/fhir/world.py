@@ -5,6 +5,7 @@ looks at them. A chart is a sample's view of a world: it holds what was created,
 """
 
 import mmap
+import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +18,15 @@ import orjson
 
 from components.core.errors import ConfigError
 from components.core.messages import JSON
-from components.fhir.search import PARAMETERS, Pairs, Refused, id_in, patient_of, read_query
-from components.fhir.validation import issues_of, outcome
+from components.fhir.search import PARAMETERS, Pairs, Refused, patient_in, patient_of, read_query, values_at
+from components.fhir.validation import DEEPEST, issues_of, outcome, too_deep
 
 Buffer = bytes | mmap.mmap
 BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
-_CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
-_LONGEST_LINE, _LARGE = 1 << 20, 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
+CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
+_LONGEST_LINE, _LARGEST_BUNDLE = 1 << 20, 1 << 29  # bytes
+_LARGE = 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
+_ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
 
 
 class Reply(NamedTuple):
@@ -43,19 +46,25 @@ class World:
     @classmethod
     def read(cls, files: Sequence[Path]) -> "World":
         """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). Raises ConfigError, naming the
-        file and line."""
+        file and line; for files without a patient, and for one who is there twice."""
         buffers, places = list[Buffer](), dict[tuple[str, str], "array[int]"]()
-        for file in files:
-            buffer = _bundle(file) if file.suffix == ".json" else _mapped(file)
-            for start, end, resource in _lines(buffer, file):
-                if (kind := str(resource.get("resourceType"))) in PARAMETERS:
-                    places.setdefault((kind, patient_of(resource)), array("Q")).extend((len(buffers), start, end))
-            buffers.append(buffer)
+        for number, file in enumerate(files):
+            try:
+                buffers.append(_bundle(file) if file.suffix == ".json" else _mapped(file))
+            except OSError as error:
+                raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+            for place, start, end, resource in _resources(buffers[-1], file):
+                key = str(resource["resourceType"]), patient_of(resource)
+                if key[0] == "Patient" and key in places:
+                    raise ConfigError(f"{place}: the files have Patient/{key[1]} twice")
+                places.setdefault(key, array("Q")).extend((number, start, end))
+        if not any(resource == "Patient" for resource, _ in places):
+            raise ConfigError(f"{', '.join(map(str, files[:3]))}: no Patient among the FHIR resources")
         return cls(buffers, places)
 
-    def find(self, kind: str, patient: str | None = None, text: str = "") -> Iterator[JSON]:
+    def find(self, resource: str, patient: str | None = None, text: str = "") -> Iterator[JSON]:
         """The resources of a type, of one patient or of all, in whose JSON a text stands."""
-        keys = [one for one in self.places if one[0] == kind] if patient is None else [(kind, patient)]
+        keys = [one for one in self.places if one[0] == resource] if patient is None else [(resource, patient)]
         sought = text.encode()
         for key in keys:
             places = self.places.get(key, ())
@@ -67,15 +76,15 @@ class World:
     def patient(self, identifier: str) -> JSON | None:
         """The patient with an identifier (of which the id is one); None where there is none."""
         named = next(self.find("Patient", identifier), None)
-        others = (one for one in self.find("Patient") if identifier in _identifiers(one))
+        others = (one for one in self.find("Patient") if identifier in values_at(one, "identifier.value"))
         return named if named is not None else next(others, None)
 
 
 def resource_files(path: Path) -> list[Path]:
     """The files of a world. Raises ConfigError where there are none."""
     endings = (".ndjson", ".jsonl", ".json")
-    files = sorted(one for one in path.rglob("*") if one.suffix in endings) if path.is_dir() else [path]
-    if not files or not files[0].is_file():
+    found = sorted(one for one in path.rglob("*") if one.suffix in endings) if path.is_dir() else [path]
+    if not (files := [one for one in found if one.is_file()]):
         raise ConfigError(f"no FHIR resources at {path}; give an .ndjson file, a Bundle, or a folder of such files")
     return files
 
@@ -106,61 +115,62 @@ class Chart:
     def close(self) -> None:
         """Nothing to let go of."""
 
-    def search(self, kind: str, pairs: Pairs, base: str = BASE) -> Reply:
+    def search(self, resource: str, pairs: Pairs, base: str = BASE) -> Reply:
         """A Bundle of what fits, or an OperationOutcome."""
         try:
-            query = read_query(_known(kind), pairs)
-            patients = [id_in(value) for name, value in pairs if name in ("patient", "subject") and "," not in value]
+            query = read_query(_served(resource), pairs)
         except Refused as error:
             return refusal(error)
-        found, total = query.run(self._find(kind, patients[0] if patients else None))
-        links = [_link("self", base, kind, pairs)]
+        patients = [patient_in(value) for name, value in pairs if name in ("patient", "subject") and "," not in value]
+        found, total = query.run(self._find(resource, next(iter(patients), None)))
+        links = [_link("self", base, resource, pairs)]
         if found and total > (end := query.offset + len(found)):
             rest = [pair for pair in pairs if pair[0] != "_offset"]
-            links.append(_link("next", base, kind, [*rest, ("_offset", str(end))]))
+            links.append(_link("next", base, resource, [*rest, ("_offset", str(end))]))
         entries = [
-            {"fullUrl": f"{base}/{kind}/{one.get('id')}", "resource": one, "search": {"mode": "match"}} for one in found
+            {"fullUrl": f"{base}/{resource}/{one['id']}", "resource": one, "search": {"mode": "match"}} for one in found
         ]
         bundle = {"resourceType": "Bundle", "type": "searchset", "total": total, "link": links, "entry": entries}
         return Reply(200, bundle)
 
-    def read(self, kind: str, name: str) -> Reply:
+    def read(self, resource: str, name: str) -> Reply:
         """One resource by its id, or an OperationOutcome."""
         try:
-            one = next((one for one in self._find(_known(kind), None) if one.get("id") == name), None)
+            found = (one for one in self._find(_served(resource), None, name) if one["id"] == name)
+            if (one := next(found, None)) is None:
+                raise Refused(f"there is no {resource} {name!r:.60}", 404, "not-found")
         except Refused as error:
             return refusal(error)
-        missing = Refused(f"there is no {kind}/{name:.60}", 404, "not-found")
-        return refusal(missing) if one is None else Reply(200, one)
+        return Reply(200, one)
 
-    def create(self, kind: str, body: Any) -> Reply:
+    def create(self, resource: str, body: Any) -> Reply:
         """The resource as it was created, or an OperationOutcome; nothing changes then."""
         try:
-            if kind not in _CREATED:
-                text = f"{_known(kind)} cannot be created here; {', '.join(_CREATED)} can"
+            if resource not in CREATED:
+                text = f"{_served(resource)} cannot be created here; {', '.join(CREATED)} can"
                 raise Refused(text, 405, "not-supported")
             if not isinstance(body, Mapping):
                 raise Refused("the body must be a JSON object", code="structure")
-            if issues := issues_of(kind, body):
+            if issues := issues_of(resource, body):
                 return Reply(422, outcome(*issues))
             if not any(self.world.find("Patient", patient_of(body))):
-                where = f"{kind}.subject"
-                raise Refused(f"there is no patient {patient_of(body)!r:.60}", 422, "not-found", where)
+                text = f"there is no patient {patient_of(body)!r}"
+                raise Refused(text, 422, "not-found", f"{resource}.subject")
         except Refused as error:
             return refusal(error)
         created = {**body, "id": f"created-{len(self.created) + 1}", "meta": {"versionId": "1"}}
         self.created += [created] if self.keeps else []
         return Reply(201, created)
 
-    def _find(self, kind: str, patient: str | None) -> Iterator[JSON]:
-        yield from self.world.find(kind, patient)
+    def _find(self, resource: str, patient: str | None, text: str = "") -> Iterator[JSON]:
+        yield from self.world.find(resource, patient, text)
         for one in self.created:
-            if one["resourceType"] == kind and patient in (None, patient_of(one)):
+            if one["resourceType"] == resource and patient in (None, patient_of(one)):
                 yield one
 
 
-def _link(relation: str, base: str, kind: str, pairs: Pairs) -> dict[str, str]:
-    return {"relation": relation, "url": f"{base}/{kind}?{urlencode(pairs, safe=':/|,')}"}
+def _link(relation: str, base: str, resource: str, pairs: Pairs) -> dict[str, str]:
+    return {"relation": relation, "url": f"{base}/{resource}?{urlencode(pairs, safe=':/|,')}"}
 
 
 def refusal(error: Refused) -> Reply:
@@ -168,16 +178,11 @@ def refusal(error: Refused) -> Reply:
     return Reply(error.status, outcome((error.code, str(error), error.expression)))
 
 
-def _known(kind: str) -> str:
-    if kind not in PARAMETERS:
-        raise Refused(
-            f"the resource {kind!r:.60} is not served; there are {', '.join(PARAMETERS)}", 404, "not-supported"
-        )
-    return kind
-
-
-def _identifiers(patient: JSON) -> list[str]:
-    return [str(one.get("value")) for one in patient.get("identifier", ()) if isinstance(one, Mapping)]
+def _served(resource: str) -> str:
+    if resource not in PARAMETERS:
+        have = ", ".join(PARAMETERS)
+        raise Refused(f"the resource {resource!r:.60} is not served; there are {have}", 404, "not-supported")
+    return resource
 
 
 def _mapped(file: Path) -> Buffer:
@@ -189,33 +194,45 @@ def _mapped(file: Path) -> Buffer:
 
 def _bundle(file: Path) -> Buffer:
     """The resources of a Bundle, or the only one of a file, as lines. Raises ConfigError."""
+    if file.stat().st_size > _LARGEST_BUNDLE:
+        raise ConfigError(f"{file}: a Bundle has at most {_LARGEST_BUNDLE:,} bytes; give NDJSON")
     try:
         found = orjson.loads(file.read_bytes())
-    except ValueError as error:
+        if not isinstance(found, Mapping):
+            raise ConfigError(f"{file}: must be a Bundle or a resource, found {found!r:.80}")
+        entries = found.get("entry", []) if found.get("resourceType") == "Bundle" else [{"resource": found}]
+        if not isinstance(entries, list) or not all(isinstance(one, Mapping) for one in entries):
+            raise ConfigError(f"{file}: entry must be a list of objects, found {entries!r:.80}")
+        return b"\n".join(orjson.dumps(one["resource"]) for one in entries if isinstance(one.get("resource"), Mapping))
+    except (ValueError, TypeError) as error:  # TypeError: nested too deeply to be written
         raise ConfigError(f"{file}: not JSON, perhaps cut off: {error}") from None
-    if not isinstance(found, Mapping):
-        raise ConfigError(f"{file}: must be a Bundle or a resource, found {found!r:.80}")
-    entries = found.get("entry", []) if found.get("resourceType") == "Bundle" else [{"resource": found}]
-    if not isinstance(entries, list) or not all(isinstance(one, Mapping) for one in entries):
-        raise ConfigError(f"{file}: entry must be a list of objects, found {entries!r:.80}")
-    return b"\n".join(orjson.dumps(one["resource"]) for one in entries if isinstance(one.get("resource"), Mapping))
 
 
-def _lines(buffer: Buffer, file: Path) -> Iterator[tuple[int, int, JSON]]:
-    """Start, end and content of every line that holds a resource. Raises ConfigError."""
+def _resources(buffer: Buffer, file: Path) -> Iterator[tuple[str, int, int, JSON]]:
+    """Place in messages, start, end and content of every line with a resource that is served. Raises ConfigError."""
     start, number = 0, 1
     while start < len(buffer):
         end = buffer.find(b"\n", start)
         end = len(buffer) if end < 0 else end
-        line = buffer[start:end]
+        line, place = buffer[start:end], f"{file}:{number}"
         if len(line) > _LONGEST_LINE:
-            raise ConfigError(f"{file}:{number}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
+            raise ConfigError(f"{place}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
         if line.strip():
-            try:
-                resource = orjson.loads(line)
-            except ValueError as error:
-                raise ConfigError(f"{file}:{number}: not JSON, perhaps cut off: {error}") from None
-            if not isinstance(resource, dict):
-                raise ConfigError(f"{file}:{number}: must be a resource, found {resource!r:.80}")
-            yield start, end, resource
+            resource = _resource(line, place)
+            if resource.get("resourceType") in [*PARAMETERS]:
+                if not isinstance(name := resource.get("id"), str) or not _ID.fullmatch(name):
+                    raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {name!r:.80}")
+                yield place, start, end, resource
         start, number = end + 1, number + 1
+
+
+def _resource(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        resource = orjson.loads(line)
+    except ValueError as error:
+        raise ConfigError(f"{place}: not JSON, perhaps cut off: {error}") from None
+    if not isinstance(resource, dict):
+        raise ConfigError(f"{place}: must be a resource, found {resource!r:.80}")
+    if line.count(b"{") + line.count(b"[") > DEEPEST and too_deep(resource):
+        raise ConfigError(f"{place}: a resource of more than {DEEPEST} levels")
+    return resource

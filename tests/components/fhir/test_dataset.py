@@ -33,7 +33,7 @@ def test_the_mini_has_every_category_with_right_answers_and_requests():
     assert one.problem.question.endswith("[] where no answer is asked for.") and one.card["sex"] in ("female", "male")
 
 
-def test_the_fingerprint_changes_with_the_resources(tmp_path):
+def test_gold_and_fingerprint_follow_the_resources(tmp_path):
     rows = {"id": "task2_1", "instruction": "Age?", "context": NOW, "eval_MRN": "p"}
     (tmp_path / "tasks").mkdir()
     path, world = folder(tmp_path / "tasks", rows), tmp_path / "world"
@@ -46,6 +46,9 @@ def test_the_fingerprint_changes_with_the_resources(tmp_path):
         (sample,) = dataset.load("test")
         found.append((dataset.fingerprint, sample.target["answer"]))
     assert (sample.metadata["patient"], sample.metadata["mrn"], sample.cluster) == ("77", "p", "p")
+    (tmp_path / "tasks" / "test_data_v2.json").write_text(json.dumps([{**rows, "eval_MRN": "q"}]))
+    (unknown,) = dataset.load("test")  # whose chart is missing: no gold, where results would be none
+    assert unknown.target == {"unscored": "the resources hold no patient 'q'"}
     assert found[0][0] != found[1][0] and [answer for _, answer in found] == [[72], [62]]
 
 
@@ -71,7 +74,9 @@ def test_without_the_server_some_tasks_are_unscored_and_never_zero(tmp_path):
         ({"id": "task11_1"}, "id: must be task1_... to task10_..., found 'task11_1'"), ({"id": "t"}, "id: must be task1_"),
         ({"id": "x", "category": "sing"}, "category: must be one of find_patient"), ({"id": "task1_1"}, "sol: is missing"),
         ({"id": "task2_1", "gold": 3}, "gold: must have answer"), ({"id": "task2_1", "gold": {"answer": [1], "why": ""}}, "gold: must"),
-        ({"id": "task3_1", "context": NOW}, "found no 'flowsheet"),
+        ({"id": "task3_1", "context": NOW}, "found no 'flowsheet"), ({"id": "task2_1", "gold": {"answer": 3}}, "gold: answer must be a list"),
+        ({"id": "task2_1", "gold": {"answer": [1], "requests": [3]}}, "gold: requests must be at most 5 resources"),
+        ({"id": "task2_1", "gold": {"answer": [1], "requests": [{}] * 6}}, "gold: requests must be at most 5 resources"),
     ],
 )  # fmt: skip
 def test_a_wrong_row_is_refused_by_its_place(tmp_path, row, words):

@@ -81,13 +81,28 @@ def test_hba1c_is_ordered_where_it_is_older_than_a_year_or_missing(tmp_path, whe
 
 
 def test_units_are_converted_and_unknown_ones_refused(tmp_path):
-    def task_of(unit):
-        quantity = {"valueQuantity": {"value": 0.8, "unit": unit}}
+    def task_of(unit, value=0.8):
+        quantity = {"valueQuantity": {"value": value, "unit": unit}}
         return task(MAGNESIUM, world(tmp_path, {**lab("m", "2023-11-13", "MG"), **quantity}))
 
     assert gold_of("recent_magnesium", task_of("mmol/L")).answer == [pytest.approx(1.9444)]
-    with pytest.raises(ConfigError, match="record 1: Observation/m"):
-        gold_of("recent_magnesium", task_of("furlong"))
+    for unit, value in (("furlong", 1.0), ("mmol/L", 1e308)):
+        with pytest.raises(ConfigError, match="record 1: Observation/m"):
+            gold_of("recent_magnesium", task_of(unit, value))
+
+
+@each_row("quantity", [None, [], {}, {"value": "1.5"}, {"value": True, "unit": "mg/dL"}])
+def test_results_without_a_number_are_none(tmp_path, quantity):
+    result = {**lab("m", "2023-11-13", "MG"), "valueQuantity": quantity}
+    assert gold_of("recent_magnesium", task(MAGNESIUM, world(tmp_path, result))).answer == [-1]
+
+
+def test_a_task_at_the_end_of_time_is_refused(tmp_path):
+    late = task(
+        POTASSIUM.replace("2023-11", "9999-12").replace("-13T", "-31T"), world(tmp_path, lab("k", "2023", "K", 3.0))
+    )
+    with pytest.raises(ConfigError, match="record 1: the time 9999-12-31 .* is too early or too late"):
+        gold_of("replace_potassium", late)
 
 
 def test_texts_of_a_task_are_recorded_and_quoted():

@@ -26,7 +26,19 @@ def test_dates_are_compared_as_ranges(asked, at, fits):
 
 
 @each_row(
-    "text", ["", "yesterday", "2023-13", "2023-02-30", "0000", "9999", "2023-1-1", "2023-11-13T25:00:00Z", "٢٠٢٣"]
+    "text",
+    [
+        "",
+        "yesterday",
+        "2023-13",
+        "2023-02-30",
+        "0000",
+        "0999",
+        "9999-99-99",
+        "2023-1-1",
+        "2023-11-13T25:00:00Z",
+        "٢٠٢٣",
+    ],
 )
 def test_what_is_no_date_is_an_error(text):
     with pytest.raises(ValueError, match="is not a date"):
@@ -42,9 +54,14 @@ def test_periods_without_an_end_go_on():
     assert date_test("sa2030")(ranges_in({"start": "2023-01-01"})) is False
     assert date_test("ge2030")(ranges_in({"start": "2023-01-01"})) is True
     assert ranges_in({}) == [] == ranges_in("soon") and ranges_in(None) == []
+    assert date_test("ge2030")(ranges_in({"start": "2023", "end": "9999-12-31"}))  # as some systems write it
 
 
-LABS = [lab("a", "2026-03-01T08:00:00+00:00"), lab("b", "2026-03-02T08:00:00+02:00"), lab("c", "2026-02-01", "NA"),
+OTHERS = [
+    {**lab(f"of-{kind}", "0001-01-01T00:00:00+14:00"), "subject": {"reference": f"{kind}/p1"}}
+    for kind in ("Group", "Observation")
+]
+LABS = [*OTHERS, lab("a", "2026-03-01T08:00:00+00:00"), lab("b", "2026-03-02T08:00:00+02:00"), lab("c", "2026-02-01", "NA"),
         lab("d", "2026-03-02T07:00:00+00:00", patient="p2")]  # fmt: skip
 
 
@@ -53,7 +70,9 @@ LABS = [lab("a", "2026-03-01T08:00:00+00:00"), lab("b", "2026-03-02T08:00:00+02:
     [
         ({"patient": "p1"}, "a b c"), ({"patient": "Patient/p1", "code": "K"}, "a b"), ({"subject": "p1,p2"}, "a b c d"),
         ({"patient": "http://x/fhir/Patient/p2"}, "d"), ({"patient": "p1", "code": "urn:lab|K"}, "a b"),
-        ({"patient": "p1", "code": "|K"}, ""), ({"patient": "p1", "code": "K,NA"}, "a b c"),
+        ({"patient": "p1", "code": "|K"}, ""), ({"patient": "p1", "code": "urn:lab|"}, "a b c"),
+        ({"patient": "p1", "identifier": "None"}, ""), ({"patient": "Patient/p1/_history/2", "code": "K"}, "a b"),
+        ({"patient": "p1", "code": "K,NA"}, "a b c"),
         ({"patient": "p1", "date": "ge2026-03-01"}, "a b"), ({"patient": "p1", "_sort": "-date"}, "b a c"),
         ({"patient": "p1", "_sort": "date", "_count": "2"}, "c a"), ({"patient": "p1", "_count": "2", "_offset": "2"}, "c"),
         ({"patient": "p1", "_sort": "code,-date"}, "b a c"), ({"_id": "d"}, "d"), ({"patient": "nobody"}, ""),
@@ -88,6 +107,11 @@ def test_patients_are_found(tmp_path, parameters, ids):
         ("Observation", [("_count", "-1")], 400, "_count must be a whole number"),
         ("Observation", [("_count", "9" * 10)], 400, "whole number"),
         ("Observation", [("_sort", "-time")], 400, "no search parameter 'time'"),
+        ("Observation", [("patient", "Group/p1")], 400, "'Group/p1' is no reference to a patient"),
+        ("Observation", [("patient", "../<b>\x1b")], 400, r"'../<b>\x1b' is no reference"),
+        ("Patient", [("name", " ")], 400, "no value"), ("Patient", [("identifier", "|")], 400, "no value"),
+        ("Patient", [("family", "\u0301")], 400, "has no letters"), ("Patient", [("_sort", "-birthdate,")], 400, "parameter ''"),
+        ("Patient", [("birthdate", "9999-99-99")], 400, "birthdate: '9999-99-99' is not a date"),
         ("Observation", [("code", "x" * 501)], 400, "at most 30 parameters of 500 characters"),
         ("Observation", [("code", "x")] * 31, 400, "at most 30"),
     ],

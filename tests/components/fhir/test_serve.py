@@ -97,7 +97,8 @@ async def test_an_acknowledged_post_is_not_sent():
     [
         (200, b"<html>", "answered with status 200 and no FHIR resource"), (200, b"[]", "no FHIR resource"),
         (404, b"", "status 404 and no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
-        (200, b'{"resourceType": 3}', "no FHIR resource"), (200, b"x" * (9 << 20), "larger than"),
+        (200, b'{"resourceType": 3}', "no FHIR resource"),
+        (200, b'{"resourceType": "X", "x": ' + b"[" * 900 + b"]" * 900 + b"}", "written as JSON"), (200, b"x" * (9 << 20), "larger than"),
     ],
 )  # fmt: skip
 async def test_what_is_no_fhir_server_is_an_error_for_the_model(status, body, words):
@@ -130,13 +131,21 @@ async def test_an_export_holds_the_servers_resources(tmp_path, capsys):
     "body, words",
     [
         (b"x", "no FHIR server answers"), (b'{"resourceType": "Patient"}', "not a Bundle"),
-        (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "http://other.host/x"}]}', "to http://other.host/x; it must be"),
+        (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "http://other.host/x"}]}', "to 'http://other.host/x'; it must be"),
+        (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "\\u001b[1m"}]}', r"page 2 of Patient to '\x1b[1m'"),
     ],
 )  # fmt: skip
 async def test_an_export_of_something_else_is_refused(tmp_path, capsys, body, words):
     async with answering(200, body) as (url, _):
         assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
     assert words in capsys.readouterr().err
+    assert not [*tmp_path.glob("*.ndjson")]  # half of the resources are not taken for all
+
+
+async def test_an_export_follows_no_redirect(tmp_path, capsys):
+    async with answering(200, b"{}") as (other, asked), answering(302, b"", {"Location": other}) as (url, _):
+        assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
+    assert "HTTP Error 302" in capsys.readouterr().err and asked == []
 
 
 async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
@@ -151,7 +160,7 @@ async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/fhir"
     assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
     await runner.cleanup()
-    assert "it must be another one of its own" in capsys.readouterr().err
+    assert "it must be a new one of its own" in capsys.readouterr().err
     assert export.main([url, str(tmp_path)]) == 2 and "no FHIR server answers" in capsys.readouterr().err
     assert export.main(["ftp://x", str(tmp_path)]) == 2 and "url must be like" in capsys.readouterr().err
 

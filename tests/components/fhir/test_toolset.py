@@ -48,8 +48,27 @@ async def test_a_refusal_is_an_error_for_the_model_with_the_operation_outcome():
     with pytest.raises(ToolError, match="OperationOutcome") as found:
         await run(offer, "Observation_Create", **{**VITALS, "status": "done"})
     assert found.value.label == "http_422" and found.value.data["status"] == 422
-    with pytest.raises(ToolError, match="code must be a text"):
-        await run(offer, "Observation_Search_Labs", patient=PATIENT, code={"a": 1})
+    body = {**VITALS, "context": "x", "subject": {"reference": f"Patient/{PATIENT}"}}
+    with pytest.raises(ToolError, match="Observation.context: Extra inputs"):
+        await run(offer, "Observation_Create", **body)
+
+
+DEEP = json.loads("[" * 500 + "]" * 500)
+
+
+@each_row("remote", [False, True])
+@each_row(
+    "code, words",
+    [
+        ({"a": 1}, "code must be a text"), (["x"] * 31, "a list of at most 30"), ([["x"]], "code must be a text"), (None, "a text"),
+        (10**30, "written as JSON: Integer exceeds"), ("\ud800", "written as JSON: .*surrogates"), (DEEP, "written as JSON: Recursion"),
+    ],
+)  # fmt: skip
+async def test_arguments_that_are_no_parameters_are_errors_for_the_model(remote, code, words):
+    offer = toolset(base_url="http://127.0.0.1:9/fhir" if remote else None).open(SAMPLE)
+    with pytest.raises(ToolError, match=words) as found:
+        await run(offer, "Observation_Search_Labs", patient=PATIENT, code=code)
+    assert found.value.label == "bad_arguments"
 
 
 async def test_a_repeated_parameter_is_a_list():
@@ -94,6 +113,8 @@ async def test_the_released_cards_name_the_same_functions():
     [
         ([], "lists none"), ([3], "entry 1 must have name, description"), ([{**ENTRY, "name": "PUT {api_base}/X"}], "entry 1 must be named like"),
         ([{**ENTRY, "name": "GET {api_base}/Pet"}], "named like"), ([{**ENTRY, "description": "Orders."}], "described like"),
+        ([{**ENTRY, "name": "POST {api_base}/Patient"}], "named like"), ([{**ENTRY, "parameters": {"properties": [1]}}], "must have name"),
+        ([{**ENTRY, "parameters": {"properties": {"note": 3}}}], "must have name"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_list_of_functions_is_refused(tmp_path, entries, words):
@@ -101,7 +122,19 @@ def test_a_file_that_is_no_list_of_functions_is_refused(tmp_path, entries, words
         toolset(functions=functions(tmp_path, *entries))
 
 
-@each_row("url", ["ftp://x/fhir", "localhost:8080", "http://u:p@x/fhir", "http://x/fhir?a=1", ""])
+@each_row(
+    "url",
+    [
+        "ftp://x/fhir",
+        "localhost:8080",
+        "http://u:p@x/fhir",
+        "http://x/fhir?a=1",
+        "http://x/#a",
+        "http://[x",
+        "http://x:99999",
+        "",
+    ],
+)
 def test_other_addresses_are_refused(url):
     with pytest.raises(ConfigError, match="base_url must be like"):
         toolset(base_url=url)

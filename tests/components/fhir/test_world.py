@@ -49,6 +49,10 @@ def test_an_acknowledged_resource_is_not_kept(tmp_path):
         ({"resourceType": "Patient"}, 422, "invalid", "must be 'Observation'"), ({"subject": None}, 422, "not-found", "no patient ''"),
         ({"subject": {"reference": "Patient/p9"}}, 422, "not-found", "no patient 'p9'"),
         ({"subject": {"reference": "Medication/p1"}}, 422, "not-found", "no patient ''"),
+        ({"code": 0}, 422, "structure", "Observation.code"), ({"code": {"text": [None]}}, 422, "structure", "code.text"),
+        ({"method": {"text": None}}, 422, "structure", "null is no value"), ({"effectiveDateTime": 10**9}, 422, "structure", "a date is a text"),
+        ({"contained": [{"resourceType": "Nothing"}]}, 422, "not-supported", "contained"), ({"\x1b" * 9000: 1}, 422, "structure", "\x1b"),
+        ({"id": "../x"}, 422, "structure", "Observation.id"), ({"subject": {"reference": "Observation/x"}}, 422, "invalid", "no reference to"),
         ({"subject": {"reference": "Ward/p1"}}, 422, "invalid", "no reference to Patient"),
         ({"valueString": "x" * 70_000}, 422, "too-long", "65,536 bytes and 20 levels"),
         ({"code": json.loads('{"coding":' * 30 + "1" + "}" * 30)}, 422, "too-long", "20 levels"),
@@ -59,6 +63,7 @@ def test_a_wrong_resource_is_refused_and_changes_nothing(tmp_path, change, statu
     reply = server.create("Observation", body)
     issue = reply.body["issue"][0]
     assert (reply.status, issue["code"]) == (status, code) and words in issue["diagnostics"] and server.created == []
+    assert len(issue["diagnostics"]) <= 300
 
 
 def test_other_types_and_bodies_are_refused(tmp_path):
@@ -90,9 +95,14 @@ def test_a_bundle_is_read_with_the_references_of_synthea(tmp_path):
 @each_row(
     "name, text, words",
     [
-        ("a.ndjson", '{"resourceType": "Patient"}\n{"resource', "a.ndjson:2: not JSON"), ("a.ndjson", "\n[]", "a.ndjson:2: must be a resource"),
+        ("a.ndjson", '{"resourceType": "Patient", "id": "p"}\n{"resource', "a.ndjson:2: not JSON"), ("a.ndjson", "\n[]", "a.ndjson:2: must be a resource"),
         ("a.json", "{", "a.json: not JSON"), ("a.json", "[]", "must be a Bundle"),
         ("a.json", '{"resourceType": "Bundle", "entry": 3}', "entry must be a list"), ("a.txt", "", "no FHIR resources at"),
+        ("a.ndjson", '{"resourceType": "Patient", "id": "../<b>"}', r"a.ndjson:1: id must be 1 to 64 .*found '\.\./<b>'"),
+        ("a.ndjson", '{"resourceType": "Patient", "id": "p"}\n' * 2, "a.ndjson:2: the files have Patient/p twice"),
+        ("a.ndjson", '{"resourceType": "Encounter"}', "a.ndjson: no Patient among"),
+        ("a.ndjson", '{"resourceType": "Patient", "id": "p", "name": ' + "[" * 900 + "]" * 900 + "}", "a.ndjson:1: a resource of more than 20 levels"),
+        ("a.json", '{"resourceType": "Patient", "id": "p", "name": ' + "[" * 900 + "]" * 900 + "}", "a.json: not JSON.*Recursion"),
         ("a.ndjson", '"' + "x" * (1 << 20) + '"', "a.ndjson:1: a resource of 1,048,578 bytes"),
     ],
 )  # fmt: skip
