@@ -35,7 +35,7 @@ class InnerAction:
         parameters = {"type": "object", "properties": properties, "additionalProperties": True}
         return ToolSpec(self.name, self.description, parameters, facts={"dimension": "inner"})
 
-    async def __call__(self, context: Context, **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, **_: Any) -> Observation:
         return Observation(OK)
 
 
@@ -52,7 +52,7 @@ class Inputs:
     spec: ToolSpec = _SPEC
     effect: Effect = "pure"
 
-    async def __call__(self, context: Context, **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, **_: Any) -> Observation:
         files = context.state
         assert isinstance(files, SampleFiles), "a toolset with this control has files"
         return Observation(await asyncio.to_thread(self._text, context.problem, files))

@@ -93,7 +93,7 @@ class BuiltTool:
         wanted = self.specification
         return ToolSpec(wanted.name, wanted.description, wanted.parameters, facts={"built": True})
 
-    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+    async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Call the function. Raises ToolError, ModelError (sandbox)."""
         wanted = self.specification
         if wrong := fault(wanted.parameters, arguments):
@@ -125,7 +125,7 @@ class BuildTool:
         """What the model sees."""
         return ToolSpec(NAME, load(self.prompts).render("offered"), _PARAMETERS)
 
-    async def __call__(self, context: Context, **given: Any) -> Observation:
+    async def __call__(self, context: Context, /, **given: Any) -> Observation:
         """Build a tool. Raises LimitReached, ModelError."""
         prompts = load(self.prompts)
         try:

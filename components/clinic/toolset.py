@@ -62,7 +62,7 @@ class AskRole:
         """The model that it asks."""
         return ToolTraits(asks=self.role)
 
-    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+    async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         state = context.state
         if not isinstance(state, Consultation):
             raise TypeError(f"{self.spec.name} needs a Consultation, found {type(state).__name__}")

@@ -25,7 +25,7 @@ class Recarded(Wrapper):
     spec: ToolSpec
     kind: str
 
-    async def __call__(self, context: Context, **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, **_: Any) -> Observation:
         was = self.wraps.spec.name
         try:
             return marked(await call_context(context, self).use(self.wraps), self.kind, was=was)

@@ -46,7 +46,7 @@ class EhrAction(ABC):
     def run(self, context: Context, argument: str) -> str:
         """Return the result. Raises EhrError or ToolError."""
 
-    def __call__(self, context: Context, **arguments: Any) -> Observation:
+    def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Act. Raises ToolError, with the kind of what went wrong with a table, a statement or an expression."""
         (parameter,) = self.spec.parameters["properties"]
         argument = only_text(self.spec, arguments.get(parameter, ""))
@@ -196,7 +196,7 @@ class PythonCell:
         description = load(self.prompts).render("description", **shown)
         return text_spec("python", description, "cell", "The code of one cell.", "numerical", code="cell")
 
-    async def __call__(self, context: Context, cell: Any = "", **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, cell: Any = "", **_: Any) -> Observation:
         if not isinstance(context.state, RunsCode):
             raise TypeError(f"this tool runs on a state with a sandbox, found {type(context.state).__name__}")
         if not isinstance(cell, str) or not cell.strip():

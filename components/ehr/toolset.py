@@ -79,7 +79,7 @@ class Overview:
         """Never shown to a model."""
         return ToolSpec("metadata", "What the database holds.")
 
-    async def __call__(self, context: Context, **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, **_: Any) -> Observation:
         """The overview; ``data`` also has a line of columns for every table."""
         of, settings = self.of, {"groups": self.groups, "state": self.state}
         parts = {"database": of.database, "overview": of.overview, "columns": of.columns, "clock": of.clock or ""}

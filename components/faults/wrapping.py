@@ -132,7 +132,7 @@ class Faulty(Wrapper):
         """The card of the wrapped tool."""
         return self.wraps.spec
 
-    async def __call__(self, context: Context, **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, **_: Any) -> Observation:
         at, own = call_context(context, self), own_name(self.wraps)
         rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
         call = Struck(self.wraps, at.call.name, at, rng, fixed, self.others)

@@ -78,8 +78,10 @@ class Task(NamedTuple):
         for one in self.world.find("Observation", self.patient, code) if self.world else ():
             if code not in values_at(one, "code.coding.code") or not isinstance(one.get("effectiveDateTime"), str):
                 continue
-            quantity, written = one.get("valueQuantity"), one["effectiveDateTime"]
-            if not isinstance(quantity, Mapping) or type(value := quantity.get("value")) not in (int, float):
+            written, quantity = one["effectiveDateTime"], one.get("valueQuantity")
+            quantity = quantity if isinstance(quantity, dict) else {}
+            value = quantity.get("value")
+            if not isinstance(value, int | float) or isinstance(value, bool):
                 continue
             try:
                 time, own = read_range(written).low, str(quantity.get("unit", unit))

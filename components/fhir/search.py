@@ -38,7 +38,7 @@ class Query(NamedTuple):
 
     tests: Sequence[Callable[[JSON], bool]]
     order: Sequence[tuple[bool, Sequence[str]]]
-    count: int
+    size: int
     offset: int
 
     def run(self, resources: Iterable[JSON]) -> tuple[list[JSON], int]:
@@ -48,7 +48,7 @@ class Query(NamedTuple):
             keyed = [(_sort_key(one, parameter), one) for one in found]
             ordered = sorted((one for one in keyed if one[0] is not None), key=itemgetter(0), reverse=backwards)
             found = [one for _, one in (*ordered, *(one for one in keyed if one[0] is None))]
-        return found[self.offset : self.offset + self.count], len(found)
+        return found[self.offset : self.offset + self.size], len(found)
 
 
 def read_query(resource: str, pairs: Pairs) -> Query:

@@ -120,7 +120,7 @@ class Fhir:
 
     def _function(self, row: Any, place: str) -> tuple[str, Function]:
         """The tool of an entry, and its name without what its title has in brackets. Raises ConfigError."""
-        schema = row.get("parameters") if isinstance(row, Mapping) else None
+        schema: Any = row.get("parameters") if isinstance(row, Mapping) else None
         properties = schema.get("properties", {}) if isinstance(schema, Mapping) else None
         if not isinstance(properties, Mapping) or not all(isinstance(one, Mapping) for one in properties.values()):
             raise ConfigError(f"{place} must have name, description and parameters, found {row!r:.80}")
@@ -185,10 +185,8 @@ def _texts(name: str, value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     if len(values) > MANY or any(isinstance(one, dict | list) or one is None for one in values):
         raise ToolError(f"{name} must be a text, or a list of at most {MANY}, found {value!r:.60}.", "bad_arguments")
-    return [
-        str(one).lower() if isinstance(one, bool) else name == "patient" and patient_in(one) or str(one)
-        for one in values
-    ]
+    texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in values]
+    return [patient_in(one) or one for one in texts] if name == "patient" else texts
 
 
 def _as_lists(body: JSON, spec: ToolSpec) -> dict[str, Any]:

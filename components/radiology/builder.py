@@ -85,7 +85,7 @@ class Builder:
     spec: ToolSpec = _SPEC
     effect: Effect = "episode"
 
-    async def __call__(self, context: Context, request: str = "", **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, request: str = "", **_: Any) -> Observation:
         """Build the tool that a request asks for. ``data.build``: ``mode``, ``specified`` (the request was right),
         ``passed`` (a tool was added), ``reason``, ``name`` and ``card``."""
         asked = read_request(request)

@@ -100,7 +100,7 @@ class RadiologyTool:
     effect: Effect = "episode"
 
     async def __call__(
-        self, context: Context, input: str | Sequence[str] = "", purpose: str = "", **_: Any
+        self, context: Context, /, input: str | Sequence[str] = "", purpose: str = "", **_: Any
     ) -> Observation:
         """Run the tool. Raises ToolError when the call is not allowed."""
         card, memory = self._ready(), memory_of(context.state)
@@ -138,7 +138,7 @@ class Start:
     spec: ToolSpec = _START
     effect: Effect = "episode"
 
-    async def __call__(self, context: Context, plan: str = "", **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, plan: str = "", **_: Any) -> Observation:
         """Fill the start memory. Raises ToolError when the record lacks a claimed variable."""
         memory = memory_of(context.state)
         known = read_known(plan, self.known)
@@ -154,7 +154,7 @@ class Look:
     spec: ToolSpec = _LOOK
     effect: Effect = "episode"
 
-    async def __call__(self, context: Context, **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, **_: Any) -> Observation:
         """Read the memory."""
         return Observation(memory_of(context.state).text(self.information))
 

@@ -81,7 +81,7 @@ class TextTool(ABC):
         """What identifies its answers, and what it lacks."""
         return ToolTraits(identity=self.identity, missing=self.missing)
 
-    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+    async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         text = only_text(self.spec, next(iter(arguments.values()), None))
         if missing := self.missing:
             raise ToolError(f"{self.spec.name} is unavailable: {missing}.", "unavailable")

@@ -92,7 +92,7 @@ class DBManual:
     spec: ClassVar[ToolSpec] = spec_of("DBManual")
     effect: ClassVar[Effect] = "pure"
 
-    async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         question = text_argument(self.spec, "query", query)
         database = opened(context, text_argument(self.spec, "sql_database", sql_database))
         schema, notes = schema_of(database), notes_of(database.id)

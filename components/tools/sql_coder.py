@@ -87,7 +87,7 @@ class SQLCoder:
         """The limit of a call's statement."""
         return ToolTraits(timeout_seconds=self.seconds)
 
-    async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         question = text_argument(self.spec, "query", query)
         database = opened(context, text_argument(self.spec, "sql_database", sql_database))
         tried = _Tried("", error="the query is no SQL statement, and no model was asked")

@@ -134,7 +134,7 @@ class VisionTool:
         """What the model sees."""
         return spec_of(self.name)
 
-    async def __call__(self, context: Context, image: Any = "", query: Any = "", **_: Any) -> Observation:
+    async def __call__(self, context: Context, /, image: Any = "", query: Any = "", **_: Any) -> Observation:
         name = text_argument(self.spec, "image", image)
         question = text_argument(self.spec, "query", query) if "query" in self.spec.parameters["properties"] else ""
         names = [value for kind, value in context.problem.inputs.items() if kind.startswith("image")]

@@ -41,7 +41,7 @@ class McpTool:
         """The state of a session cannot be copied, so that what changes it is not tried."""
         return ToolTraits(identity=self.identity, triable=self.effect == "pure", leaves=True)
 
-    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+    async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         sessions = context.state
         assert isinstance(sessions, Sessions), "the toolset's own state"
         return await sessions.call(self, arguments)

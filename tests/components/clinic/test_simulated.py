@@ -1,9 +1,11 @@
 from statistics import mean
 
+import pytest
+
 from components.agents.react import ReAct
 from components.clinic.biased import Biased
 from components.clinic.scorer import Diagnosis
-from components.clinic.simulated import SILENT, UNKNOWN, notes_in
+from components.clinic.simulated import SILENT, UNKNOWN, ClinicKnowledge, notes_in
 from components.clinic.toolset import Clinic
 from components.conditions.offered import Withhold
 from components.core.plain import Intact
@@ -11,6 +13,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.prompts import load
+from components.simulation.draws import Rates
 from components.tools.vocabulary import Vocabulary
 from runner.episode.episode import run_episode
 from tests.components.clinic.cases import shipped
@@ -70,8 +73,8 @@ def test_notes_are_read_with_the_names_above_them():
     assert found == [(("a",), "1"), (("b", "c"), "2"), (("b", "d"), "3"), (("e",), "4")]
 
 
-async def run(grammar=None, condition=None, toolset=None, seeds=1, **settings):
-    """The scores of all shipped cases, averaged."""
+async def run(grammar=None, condition=None, toolset=None, cases=18, seeds=1, **settings):
+    """The scores of shipped cases, averaged."""
     model = simulated(**{**PERFECT, **settings})
     model.study(shipped())
     given = parts(ReAct(), grammar=grammar or NativeTools(), toolset=toolset or Clinic(), condition=condition or Intact(),
@@ -79,37 +82,48 @@ async def run(grammar=None, condition=None, toolset=None, seeds=1, **settings):
     found = [
         {one.name: one.value for one in (await run_episode(given, door(model, run_seed=seed), sample, 0))[1]}
         for seed in range(seeds)
-        for sample in shipped()
+        for sample in shipped()[:cases]
     ]
     return {name: mean(one[name] for one in found if one[name] is not None) for name in found[0]}
 
 
-@each_row("grammar", [NativeTools(), BracketJson(), XmlCall()])
-async def test_a_perfect_doctor_is_right_and_an_ignorant_one_wrong_in_every_grammar(grammar):
-    right, wrong = await run(grammar, competence=1.0), await run(grammar, competence=0.0)
+@each_row("grammar, cases", [(NativeTools(), 18), (BracketJson(), 2), (XmlCall(), 2)])
+async def test_a_perfect_doctor_is_right_and_an_ignorant_one_wrong_in_every_grammar(grammar, cases):
+    right, wrong = await run(grammar, cases=cases, competence=1.0), await run(grammar, cases=2, competence=0.0)
     assert right["score/strict"] == 1 and wrong["score/strict"] == 0
     assert 3 <= right["clinic/questions"] <= 5 and 3 <= right["clinic/tests"] <= 5
 
 
-async def test_who_asks_and_tests_knows_more():
+@each_row("grammar", [NativeTools(), XmlCall()])
+async def test_a_doctor_without_time_stops_at_the_limit(grammar):
+    hurried = await run(grammar, toolset=Clinic(turns=3), cases=2)
+    assert hurried["clinic/questions"] + hurried["clinic/tests"] == 2
+
+
+async def test_biases_change_what_is_done():
+    plain, reserved = await run(cases=3), await run(condition=Biased(doctor="gender"), cases=3)
+    assert reserved["clinic/questions"] <= plain["clinic/questions"] / 2 + 0.5
+
+
+def test_the_less_is_known_the_rarer_a_right_diagnosis():
+    assert ClinicKnowledge(shipped()[0]).by_heart(Rates(competence=0.9)) == pytest.approx(0.9**8)
+
+
+@pytest.mark.slow
+async def test_who_asks_and_tests_knows_more_and_who_has_no_time_less():
     both = await run(seeds=4)
     assert both["score/strict"] > 0.6
     for tool in ("ask_patient", "order_test"):
         assert (await run(condition=Withhold((tool,)), seeds=4))["score/strict"] < both["score/strict"] - 0.1
+    for grammar in (NativeTools(), XmlCall()):
+        hurried = await run(grammar, toolset=Clinic(turns=3), seeds=3)
+        assert hurried["score/strict"] < both["score/strict"] - 0.2
 
 
-@each_row("grammar", [NativeTools(), XmlCall()])
-async def test_a_doctor_without_time_knows_less_and_stops_at_the_limit(grammar):
-    hurried = await run(grammar, toolset=Clinic(turns=3), seeds=3)
-    assert hurried["clinic/questions"] + hurried["clinic/tests"] == 2
-    assert hurried["score/strict"] < (await run(seeds=3))["score/strict"] - 0.2
-
-
-async def test_biases_change_what_is_done_and_concluded():
+@pytest.mark.slow
+async def test_biases_change_what_is_concluded():
     plain = await run(seeds=3, competence=1.0)
     doctor = await run(condition=Biased(doctor="confirmation"), seeds=3, competence=1.0)
     worried = await run(condition=Biased(patient="self_diagnosis"), seeds=3, competence=1.0)
-    reserved = await run(condition=Biased(doctor="gender"), seeds=3, competence=1.0)
     assert plain["clinic/suspected"] == 0 < worried["clinic/suspected"] < doctor["clinic/suspected"]
     assert doctor["score/strict"] < worried["score/strict"] < plain["score/strict"] == 1
-    assert reserved["clinic/questions"] <= plain["clinic/questions"] / 2 + 0.5

@@ -101,7 +101,7 @@ def test_a_task_at_the_end_of_time_is_refused(tmp_path):
     late = task(
         POTASSIUM.replace("2023-11", "9999-12").replace("-13T", "-31T"), world(tmp_path, lab("k", "2023", "K", 3.0))
     )
-    with pytest.raises(ConfigError, match="record 1: the time 9999-12-31 .* is too early or too late"):
+    with pytest.raises(ConfigError, match=r"record 1: the time 9999-12-31 .* is too early or too late"):
         gold_of("replace_potassium", late)
 
 

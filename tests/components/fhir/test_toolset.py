@@ -49,7 +49,7 @@ async def test_a_refusal_is_an_error_for_the_model_with_the_operation_outcome():
         await run(offer, "Observation_Create", **{**VITALS, "status": "done"})
     assert found.value.label == "http_422" and found.value.data["status"] == 422
     body = {**VITALS, "context": "x", "subject": {"reference": f"Patient/{PATIENT}"}}
-    with pytest.raises(ToolError, match="Observation.context: Extra inputs"):
+    with pytest.raises(ToolError, match=r"Observation\.context: Extra inputs"):
         await run(offer, "Observation_Create", **body)
 
 
