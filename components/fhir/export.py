@@ -21,10 +21,10 @@ _LARGEST, _SECONDS, _MOST_PAGES = 256 << 20, 120.0, 100_000  # bytes of a page; 
 
 
 class _SameHost(HTTPRedirectHandler):
-    """Redirects are errors: they could lead to another host."""
+    """Redirects could lead to another host."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
+        """Make no request of a redirect, which is an error then."""
 
 
 def pages(base: str, resource: str) -> Iterator[list[Any]]:

@@ -1,8 +1,8 @@
-"""A FHIR server that is reached over HTTP, as the state behind an offer. What it answers is untrusted."""
+"""A FHIR server that is reached over HTTP. What it answers is untrusted."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import orjson
 from yarl import URL
@@ -30,20 +30,13 @@ class Http(Protocol):
 
 
 @dataclass(frozen=True)
-class RemoteChart:
-    """The server at ``base_url``. ``keeps``: what is posted is sent there; otherwise it is answered as accepted, and
-    the server stays as it is."""
+class Server:
+    """The server at ``base_url``, with one state for all. ``keeps``: what is posted is sent there; otherwise it is
+    answered as accepted, and the server stays as it is."""
 
     base_url: str
     http: Http
     keeps: bool = True
-
-    def fork(self) -> Self:
-        """Itself: a server has one state."""
-        return self
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
     async def search(self, resource: str, pairs: Pairs) -> Reply:
         """What the server finds. Raises ToolError."""
@@ -52,10 +45,9 @@ class RemoteChart:
 
     async def create(self, resource: str, body: JSON) -> Reply:
         """What the server makes of a resource. Raises ToolError."""
-        if not self.keeps:
-            return Reply(200, _ACCEPTED)
         url = URL(self.base_url) / resource
-        return _read(url, await self.http.post_once(url, body, _POST, _REFUSALS))
+        sent = await self.http.post_once(url, body, _POST, _REFUSALS) if self.keeps else None
+        return _read(url, sent) if sent else Reply(200, _ACCEPTED)
 
 
 def _read(url: URL, answer: Any) -> Reply:

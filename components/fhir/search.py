@@ -1,8 +1,7 @@
 """Search of FHIR R4 resources: parameters by resource (parameters.yaml), order and pages.
 
 Source: HL7 FHIR R4 (v4.0.1), 3.1.1 Search. A page of 20 resources is HAPI FHIR's default, the benchmark's server.
-Departures: no chains, no includes, of modifiers ``exact`` and ``contains`` alone; what is not known is refused, as HAPI
-does, and not ignored.
+Departures: no chains, includes or modifiers; what is not known is refused, as HAPI does, and not ignored.
 """
 
 import re
@@ -56,8 +55,7 @@ def read_query(resource: str, pairs: Pairs) -> Query:
     if len(pairs) > MANY or any(len(value) > _LONGEST for _, value in pairs):
         raise Refused(f"a search takes at most {MANY} parameters of {_LONGEST} characters", code="too-long")
     tests, order, numbers = list[Callable[[JSON], bool]](), list[tuple[bool, Sequence[str]]](), {"_count": PAGE}
-    for full, value in pairs:
-        name, _, modifier = full.partition(":")
+    for name, value in pairs:
         if name in ("_count", "_offset"):
             if not (value.isascii() and value.isdigit() and len(value) < 10):
                 raise Refused(f"{name} must be a whole number, found {value!r:.60}")
@@ -65,7 +63,7 @@ def read_query(resource: str, pairs: Pairs) -> Query:
         elif name == "_sort":
             order += [(one.startswith("-"), _known(resource, one.removeprefix("-"))) for one in value.split(",")]
         elif name not in _RESULT:
-            tests.append(_test(_known(resource, name), modifier, value, full))
+            tests.append(_test(_known(resource, name), value, name))
     return Query(tests, order, min(numbers["_count"], MOST), numbers.get("_offset", 0))
 
 
@@ -111,15 +109,13 @@ def _sort_key(resource: JSON, parameter: Sequence[str]) -> Any:
     return None if coded is None else str(coded)
 
 
-def _test(parameter: Sequence[str], modifier: str, value: str, name: str) -> Callable[[JSON], bool]:
+def _test(parameter: Sequence[str], value: str, name: str) -> Callable[[JSON], bool]:
     """The test of a parameter: it holds for one of its values, which commas separate. Raises Refused."""
     kind, *paths = parameter
-    if modifier and (kind != "string" or modifier not in ("exact", "contains")):
-        raise Refused(f"{name!r:.60}: the modifier is not supported", code="not-supported")
     if not (options := [one for one in value.split(",") if one.strip("| ")]):
-        raise Refused(f"{name!r:.60} has no value")
+        raise Refused(f"{name} has no value")
     try:
-        tests = [_FITS[kind](option, modifier) for option in options]
+        tests = [_FITS[kind](option) for option in options]
     except ValueError as error:
         raise Refused(f"{name}: {error}") from None
 
@@ -130,18 +126,18 @@ def _test(parameter: Sequence[str], modifier: str, value: str, name: str) -> Cal
     return test
 
 
-def _date(option: str, _: str) -> Fits:
+def _date(option: str) -> Fits:
     fits = date_test(option)
     return lambda found: fits([one for value in found for one in ranges_in(value)])
 
 
-def _reference(option: str, _: str) -> Fits:
+def _reference(option: str) -> Fits:
     if not (wanted := patient_in(option)):
         raise ValueError(f"{option!r:.60} is no reference to a patient, such as Patient/ID")
     return lambda found: any(patient_in(one) == wanted for value in found for one in values_at(value, "reference"))
 
 
-def _token(option: str, _: str) -> Fits:
+def _token(option: str) -> Fits:
     """``code``, ``system|code``, ``|code`` or ``system|`` among codings, identifiers, contacts and plain codes."""
     system, has_system, code = option.rpartition("|")
 
@@ -154,20 +150,16 @@ def _token(option: str, _: str) -> Fits:
     return fits
 
 
-def _string(option: str, modifier: str) -> Fits:
-    """Begins a value, in any case and without accents; with a modifier stands in it, or is it. Raises ValueError."""
-    if modifier == "exact":
-        return lambda found: option in found
+def _string(option: str) -> Fits:
+    """Begins a value, in any case and without accents. Raises ValueError."""
     if not (asked := _plain(option)):
         raise ValueError(f"{option!r:.60} has no letters")
-    if modifier == "contains":
-        return lambda found: any(asked in _plain(str(one)) for one in found)
     return lambda found: any(_plain(str(one)).startswith(asked) for one in found)
 
 
-def _name(option: str, modifier: str) -> Fits:
-    """Every word begins a part of the name."""
-    words = [_string(word, modifier) for word in option.split()]
+def _name(option: str) -> Fits:
+    """Every word begins a part of the name. Raises ValueError."""
+    words = [_string(word) for word in option.split()]
     return lambda found: all(fits(found) for fits in words)
 
 
@@ -176,6 +168,6 @@ def _plain(text: str) -> str:
     return "".join(one for one in parts if not unicodedata.combining(one))
 
 
-_FITS: Mapping[str, Callable[[str, str], Fits]] = {
+_FITS: Mapping[str, Callable[[str], Fits]] = {
     "date": _date, "reference": _reference, "token": _token, "string": _string, "name": _name,
 }  # fmt: skip

@@ -22,7 +22,7 @@ from components.core.messages import JSON, ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool
 from components.core.traits import ToolsetTraits, ToolTraits
 from components.core.types import Observation, Privacy, Sample
-from components.fhir.remote import Http, RemoteChart
+from components.fhir.remote import Http, Server
 from components.fhir.search import MANY, PARAMETERS, patient_in
 from components.fhir.world import CREATED, Chart, Reply, open_world
 from components.files.rows import read_json
@@ -47,8 +47,7 @@ class Function:
     spec: ToolSpec
     method: Method
     resource: str
-    server: str = ""
-    keeps: bool = True
+    server: Server | None = None
 
     @property
     def effect(self) -> Effect:
@@ -58,11 +57,12 @@ class Function:
     @property
     def traits(self) -> ToolTraits:
         """Which server it asks."""
-        return ToolTraits(identity=self.server and f"{self.server} keeps={self.keeps}")
+        server = self.server
+        return ToolTraits(identity=f"{server.base_url} keeps={server.keeps}" if server else "")
 
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Send the request."""
-        chart = cast("Chart | RemoteChart", context.state)
+        chart = self.server or cast(Chart, context.state)
         data: dict[str, Any] = {"method": self.method, "resource": self.resource}
         _written(arguments, "bad_arguments")
         if self.method == "GET":
@@ -103,6 +103,10 @@ class Fhir:
         if not self.tools:
             raise ConfigError(f"functions: {self.functions} lists none")
 
+    @property
+    def _server(self) -> Server | None:
+        return None if self.base_url is None else Server(self.base_url, self.http, self.posts == "apply")
+
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
         """The functions by their names. Raises ConfigError."""
@@ -135,8 +139,7 @@ class Fhir:
             schema = {**schema, "properties": {**properties, **_RESULT}}
         else:
             schema = {**schema, "additionalProperties": True}  # the standard decides
-        tool = Function(ToolSpec(name, text, schema), method, found[2], self.base_url or "", self.posts == "apply")
-        return f"{title[1]}_{title[2]}", tool
+        return f"{title[1]}_{title[2]}", Function(ToolSpec(name, text, schema), method, found[2], self._server)
 
     @property
     def traits(self) -> ToolsetTraits:
@@ -148,18 +151,15 @@ class Fhir:
 
     def open(self, sample: Sample) -> Offer:
         """Open the sample's world, or the server. Raises ConfigError for a sample without one."""
-        keeps = self.posts == "apply"
-        state: Chart | RemoteChart
+        offer = Offer(self.tools, facts={"tools": dict.fromkeys(self.tools, "fhir"), "toolset": list(self.tools)})
         if self.base_url is not None:
-            state = RemoteChart(self.base_url, self.http, keeps)
-        elif (path := sample.files.get("world")) is not None:
-            state = Chart(open_world(Path(path)), keeps)
-        else:
+            return offer
+        if (path := sample.files.get("world")) is None:
             raise ConfigError(
                 f"toolset=fhir: sample {sample.problem.id!r} has no FHIR resources; give toolset.base_url, or"
                 " dataset.world for medagentbench, or choose a dataset that has them (fhir_mini)"
             )
-        return Offer(self.tools, state, facts={"tools": dict.fromkeys(self.tools, "fhir"), "toolset": list(self.tools)})
+        return replace(offer, state=Chart(open_world(Path(path)), self.posts == "apply"))
 
 
 def _check_address(text: str) -> None:
