@@ -125,11 +125,12 @@ def only_text(spec: ToolSpec, value: object) -> str:
     return text_argument(spec, next(iter(spec.parameters["properties"])), value, LONGEST_ALONE)
 
 
-def text_spec(name: str, description: str, parameter: str, about: str, dimension: str, **facts: str) -> ToolSpec:
+def text_spec(name: str, description: str, parameter: str, about: str, dimension: str = "", **facts: str) -> ToolSpec:
     """The spec of a tool with one text argument."""
     properties = {parameter: {"type": "string", "description": about}}
     parameters = {"type": "object", "properties": properties, "required": [parameter]}
-    return ToolSpec(name, description, parameters, facts={"dimension": dimension, **facts})
+    given = {"dimension": dimension} if dimension else {}
+    return ToolSpec(name, description, parameters, facts={**given, **facts})
 
 
 def missing_model(tool: str, model: str | None) -> str:

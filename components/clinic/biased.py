@@ -35,20 +35,20 @@ class Biased:
             raise ConfigError(
                 "condition biased: this toolset has no patient: choose toolset=clinic, or condition=intact"
             )
-        patient, doctor = self._text("patient"), self._text("doctor")
+        patient, doctor = self._text("patient", self.patient), self._text("doctor", self.doctor)
         note = load(self.prompts).render("doctor", bias=doctor) if doctor else ""
-        biases = {who: name for who in ("patient", "doctor") if (name := vars(self)[who]) != NONE}
-        facts = {"kind": "intact", "condition": "intact", **offer.facts}
+        facts = {"kind": "intact", "condition": "intact", "biases": {}, **offer.facts}
+        named = {who: name for who, name in (("patient", self.patient), ("doctor", self.doctor)) if name != NONE}
         return replace(
             offer,
             state=replace(offer.state, bias=patient or offer.state.bias),
-            note="\n\n".join(one for one in (offer.note, note) if one),
-            facts={**facts, "biases": {**facts.get("biases", {}), **biases}},
+            note="\n\n".join(filter(None, (offer.note, note))),
+            facts={**facts, "biases": {**facts["biases"], **named}},
         )
 
-    def _text(self, who: str) -> str:
+    def _text(self, who: str, name: str) -> str:
         """The text of a bias; empty for none. Raises ConfigError."""
-        data, name = load(self.prompts).data("biases"), vars(self)[who]
+        data = load(self.prompts).data("biases")
         texts = data.get(who) if isinstance(data, Mapping) else None
         if not isinstance(texts, Mapping):
             raise ConfigError(

@@ -15,6 +15,7 @@ from components.core.types import Problem, Sample
 from components.files.file_dataset import HOW, FileDataset, Part, add_request
 from components.files.rows import Row, json_lines
 from components.rubrics.rubric import as_text
+from components.text.structured import is_deeper
 
 REQUEST = "Name the one diagnosis that explains the case: your final answer is the name of the disease alone."
 _DEEPEST, _LONGEST = 12, 50_000  # levels of an object in a case; characters of a part of it
@@ -57,15 +58,12 @@ class AgentClinic(FileDataset[tuple[int, Row]]):
         patient = _object(case, "Patient_Actor")
         found = {"Examination": "Physical_Examination_Findings", "Tests": "Test_Results"}
         findings = {name: _object(case, key) for name, key in found.items()}
-        name = row.optional_text("id") or f"{part.split}-{number}"
-        specialty = row.optional_text("specialty")
+        name, specialty = row.optional_text("id") or f"{part.split}-{number}", row.optional_text("specialty")
+        notes = {"patient": _notes(case, "Patient_Actor", patient), "findings": _notes(case, "findings", findings)}
         return Sample(
             Problem(name, add_request(case.text("Objective_for_Doctor").strip(), REQUEST)),
             target=case.text("Correct_Diagnosis").strip(),
-            metadata={
-                "patient": _notes(case, "Patient_Actor", patient),
-                "findings": _notes(case, "findings", findings),
-            },
+            metadata=notes,
             strata={"specialty": specialty} if specialty else {},
             card=_card(str(patient.get("Demographics", ""))),
         )
@@ -75,18 +73,9 @@ def _object(row: Row, key: str) -> Mapping[str, Any]:
     """An object under a key. Raises ConfigError."""
     if not isinstance(value := row.values.get(key), dict):
         raise row.error(key, f"must be an object, found {value!r:.80}")
-    if (deepest := _depth(value)) > _DEEPEST:
-        raise row.error(key, f"has {deepest} levels; there may be {_DEEPEST}")
+    if is_deeper(value, _DEEPEST):
+        raise row.error(key, f"has more than {_DEEPEST} levels")
     return value
-
-
-def _depth(value: Any) -> int:
-    """The levels of a JSON value, of which the reader takes at most a thousand."""
-    levels, rest = 0, [value]
-    while rest := [one for part in rest for one in (part.values() if isinstance(part, dict) else part)]:
-        rest = [one for one in rest if isinstance(one, dict | list)]
-        levels += 1
-    return levels
 
 
 def _notes(row: Row, key: str, values: Mapping[str, Any]) -> str:

@@ -6,12 +6,13 @@ diagnosis; temperature 0.05 and 200 tokens per reply. Departures: own prompts; t
 agent can be one; a question after the last turn is refused, where the published code ends the case as wrong.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
-from components.acting.arguments import text_argument
+from components.acting.arguments import text_argument, text_spec
 from components.core.cached import cached_property
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Sampling, ToolSpec
@@ -24,6 +25,8 @@ Role = Literal["patient", "measurement"]
 CLOSING = "[This was the last question or test. Give your diagnosis now.]"
 SPENT = "No question or test is left: give your diagnosis now."
 _LONGEST = 2_000  # characters of a question or an order
+_ASKS: Mapping[Role, str] = {"patient": "ask", "measurement": "order"}  # the prompt of a request
+_SPEAKS: Mapping[Role, str] = {"patient": "Patient", "measurement": "Results"}  # who replies, in what was said
 
 
 @dataclass
@@ -72,17 +75,13 @@ class AskRole:
             return Observation(SPENT)
         state.left -= 1
         prompts, said = load(self.prompts), "\n".join(state.said)
-        if self.role == "patient":
-            role = prompts.system("patient", notes=state.patient, bias=state.bias)
-            asked = prompts.user("ask", said=said, request=request)
-        else:
-            role = prompts.system("measurement", notes=state.findings)
-            asked = prompts.user("order", said=said, request=request)
+        notes = {"notes": state.patient, "bias": state.bias} if self.role == "patient" else {"notes": state.findings}
+        role, asked = prompts.system(self.role, **notes), prompts.user(_ASKS[self.role], said=said, request=request)
         reply = (await context.ask([role, asked], "tool", self.sampling, self.role)).text.strip()
         if not reply:
             raise ToolError(f"The {self.role} said nothing.", "empty")
-        speaker = "Patient" if self.role == "patient" else "Results"
-        state.said += [f"{who}: {' '.join(text.split())}" for who, text in (("Doctor", request), (speaker, reply))]
+        spoken = (("Doctor", request), (_SPEAKS[self.role], reply))
+        state.said += [f"{who}: {' '.join(text.split())}" for who, text in spoken]
         seen = reply if state.left else f"{reply}\n\n{CLOSING}"
         return Observation(seen, {"asked": self.role, "request": request})
 
@@ -115,18 +114,13 @@ class Clinic:
         limit = f"At most {self.turns - 1} questions, examinations and tests in all; then give your diagnosis."
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
         specs: dict[Role, ToolSpec] = {
-            "patient": _spec(
+            "patient": text_spec(
                 "ask_patient", f"Say something to the patient, such as one question. {limit}", "question",
                 "What you say to the patient, in words that a patient understands.",
             ),
-            "measurement": _spec(
+            "measurement": text_spec(
                 "order_test", f"Examine the patient or order a test, and get the findings. {limit}", "test",
                 "What is examined or ordered, such as: vital signs; abdominal examination; chest X-ray.",
             ),
         }  # fmt: skip
         return {spec.name: AskRole(role, spec, self.prompts, sampling) for role, spec in specs.items()}
-
-
-def _spec(name: str, description: str, parameter: str, about: str) -> ToolSpec:
-    properties = {parameter: {"type": "string", "description": about}}
-    return ToolSpec(name, description, {"type": "object", "properties": properties, "required": [parameter]})

@@ -27,6 +27,11 @@ NUMBERED = (  # the categories 1 to 10
 )  # fmt: skip
 NDC, LOINC, SNOMED = "http://hl7.org/fhir/sid/ndc", "http://loinc.org", "http://snomed.info/sct"
 GOAL, LOW_MAGNESIUM = 3.5, 1.9  # mmol/L of potassium; mg/dL of magnesium up to which it is low
+_UNITS = {  # of results, and the substance, by which units are converted
+    **dict.fromkeys(("recent_magnesium", "replace_magnesium"), ("mg/dL", "magnesium")),
+    **dict.fromkeys(("mean_glucose", "latest_glucose"), ("mg/dL", "glucose")),
+    "replace_potassium": ("mmol/L", "potassium"),
+}
 _DOSES = ((1.0, 4), (1.5, 2), (LOW_MAGNESIUM + 1e-9, 1))  # magnesium below -> g, over as many hours
 _DAY, _NOW = timedelta(days=1), re.compile(r"\d{4}-\d\d-\d\dT[\d:]+(?:[+-]\d\d:\d\d|Z)?")
 _QUOTED, _CODE = re.compile(r'"([^"]+)"'), re.compile(r'code for \w+(?: \(\w+\))? is "(\w+)"')
@@ -46,13 +51,15 @@ class Gold(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task's texts, the ``patient``'s id, the server's content (None: not known) and its place in messages."""
+    """A task's texts, the ``patient``'s id, the server's content (None: not known) and its place in messages;
+    ``unit`` of its results and their substance."""
 
     instruction: str
     context: str
     patient: str
     world: World | None
     place: str
+    unit: tuple[str, str] = "", ""
 
     def find(self, pattern: re.Pattern[str], text: str | None = None) -> str:
         """What a pattern first finds in the context, or another text. Raises ConfigError."""
@@ -69,23 +76,22 @@ class Task(NamedTuple):
         except ValueError as error:
             raise ConfigError(f"{self.place}: {error}") from None
 
-    def results(
-        self, unit: str = "", substance: str = "", within: timedelta | None = None
-    ) -> list[tuple[datetime, float, str]]:
+    def results(self, within: timedelta | None = None) -> list[tuple[datetime, float, str]]:
         """Time, value and time as written of the patient's results of the task's test, the newest last. Raises
         ConfigError for one in a unit that cannot be converted."""
         code, found = self.find(_CODE), []
+        unit, substance = self.unit
         for one in self.world.find("Observation", self.patient, code) if self.world else ():
-            if code not in values_at(one, "code.coding.code") or not isinstance(one.get("effectiveDateTime"), str):
-                continue
-            written, quantity = one["effectiveDateTime"], one.get("valueQuantity")
+            quantity, written = one.get("valueQuantity"), one.get("effectiveDateTime")
             quantity = quantity if isinstance(quantity, dict) else {}
             value = quantity.get("value")
-            if not isinstance(value, int | float) or isinstance(value, bool):
+            if code not in values_at(one, "code.coding.code") or isinstance(value, bool):
+                continue
+            if not isinstance(value, int | float) or not isinstance(written, str):
                 continue
             try:
                 time, own = read_range(written).low, str(quantity.get("unit", unit))
-                number = convert(value, own, unit, substance) if substance and own != unit else float(value)
+                number = convert(value, own, unit, substance) if unit not in ("", own) else float(value)
                 if not isfinite(number):
                     raise ValueError(f"the value {value!r} {own} is too large")
             except (ValueError, ToolError) as error:
@@ -94,47 +100,46 @@ class Task(NamedTuple):
                 found.append((time, number, written))
         return sorted(found)
 
+    def latest(self, within: timedelta | None = None) -> float:
+        """The value of the newest result; -1 without one. Raises ConfigError."""
+        found = self.results(within)
+        return found[-1][1] if found else -1
+
+    def order(self, resource: str, **elements: Any) -> JSON:
+        """An order for the patient, at the time of the task."""
+        subject = {"reference": f"Patient/{self.patient}"}
+        common = {"resourceType": resource, "status": "active", "intent": "order", "authoredOn": self.now.isoformat()}
+        return {**common, **elements, "subject": subject}
+
+    def medication(self, unit: str, dose: float, route: str, **rate: JSON) -> JSON:
+        """An order of the task's drug."""
+        given = {"doseQuantity": {"value": dose, "unit": unit}, **rate}
+        drug = {"coding": [{"system": NDC, "code": self.find(_NDC)}]}
+        dosage = {"route": {"text": route}, "doseAndRate": [given]}
+        return self.order("MedicationRequest", medicationCodeableConcept=drug, dosageInstruction=[dosage])
+
+    def service(self, system: str, code: str, **elements: Any) -> JSON:
+        """An order of a test or a referral."""
+        coding = {"coding": [{"system": system, "code": code}]}
+        return self.order("ServiceRequest", priority="stat", code=coding, **elements)
+
 
 def gold_of(category: str, task: Task) -> Gold | None:
     """What is right; None where the server's content is needed and not known. Raises ConfigError."""
-    if task.world is None and category in _NEEDS_WORLD:
+    if task.world is None and category not in ("record_vitals", "refer"):
         return None
     try:
-        return _RULES[category](task)
+        return _RULES[category](task._replace(unit=_UNITS.get(category, ("", ""))))
     except OverflowError:
         raise ConfigError(f"{task.place}: the time {task.now} is too early or too late") from None
-
-
-def medication(task: Task, unit: str, dose: float, route: str, hours: float | None = None) -> JSON:
-    """An order of the task's drug."""
-    rate = {} if hours is None else {"rateQuantity": {"value": hours, "unit": "h"}}
-    return {
-        "resourceType": "MedicationRequest", "status": "active", "intent": "order", "authoredOn": task.now.isoformat(),
-        "medicationCodeableConcept": {"coding": [{"system": NDC, "code": task.find(_NDC)}]},
-        "dosageInstruction": [
-            {"route": {"text": route}, "doseAndRate": [{"doseQuantity": {"value": dose, "unit": unit}, **rate}]}
-        ],
-        "subject": {"reference": f"Patient/{task.patient}"},
-    }  # fmt: skip
-
-
-def service(task: Task, system: str, code: str, when: datetime | None = None, note: str = "") -> JSON:
-    """An order of a test or a referral."""
-    return {
-        "resourceType": "ServiceRequest", "status": "active", "intent": "order", "priority": "stat",
-        "code": {"coding": [{"system": system, "code": code}]}, "authoredOn": task.now.isoformat(),
-        **({"occurrenceDateTime": when.isoformat()} if when else {}), **({"note": [{"text": note}]} if note else {}),
-        "subject": {"reference": f"Patient/{task.patient}"},
-    }  # fmt: skip
 
 
 def _age(task: Task) -> Gold:
     patient = task.world.patient(task.patient) if task.world else None
     try:
-        born = read_range(str((patient or {}).get("birthDate"))).low
+        born, now = read_range(str((patient or {}).get("birthDate"))).low, task.now
     except ValueError as error:
         raise ConfigError(f"{task.place}: birthDate of Patient/{task.patient}: {error}") from None
-    now = task.now
     return Gold([now.year - born.year - ((now.month, now.day) < (born.month, born.day))])
 
 
@@ -148,53 +153,43 @@ def _record_vitals(task: Task) -> Gold:
     return Gold(None, [sent])
 
 
-def _recent_magnesium(task: Task) -> Gold:
-    found = task.results("mg/dL", "magnesium", _DAY)
-    return Gold([found[-1][1] if found else -1])
-
-
 def _replace_magnesium(task: Task) -> Gold:
-    value = _recent_magnesium(task).answer
-    level = value[0] if value else -1
-    dose = next((dose for below, dose in _DOSES if level < below), None) if level >= 0 else None
-    return Gold([level], [medication(task, "g", dose, "IV", dose)] if dose else [], optional=True)
+    level = task.latest(_DAY)
+    dose = next((dose for below, dose in _DOSES if 0 <= level < below), None)
+    orders = [task.medication("g", dose, "IV", rateQuantity={"value": dose, "unit": "h"})] if dose else []
+    return Gold([level], orders, optional=True)
 
 
 def _mean_glucose(task: Task) -> Gold:
-    found = task.results("mg/dL", "glucose", _DAY)
-    return Gold([fmean(value for _, value, _ in found) if found else -1], mean=bool(found))
-
-
-def _latest_glucose(task: Task) -> Gold:
-    found = task.results("mg/dL", "glucose")
-    return Gold([found[-1][1] if found else -1])
+    found = [value for _, value, _ in task.results(_DAY)]
+    return Gold([fmean(found) if found else -1], mean=bool(found))
 
 
 def _refer(task: Task) -> Gold:
-    return Gold(None, [service(task, SNOMED, task.find(_SNOMED), note=task.find(_QUOTED, task.instruction))])
+    note = [{"text": task.find(_QUOTED, task.instruction)}]
+    return Gold(None, [task.service(SNOMED, task.find(_SNOMED), note=note)])
 
 
 def _replace_potassium(task: Task) -> Gold:
-    found = task.results("mmol/L", "potassium")
-    if not found or found[-1][1] >= GOAL:
-        return Gold([found[-1][1] if found else -1], optional=True)
-    dose = round((GOAL - found[-1][1]) * 100, 6)  # 10 mEq for every 0.1 below
-    morning = (task.now + _DAY).replace(hour=8, minute=0, second=0)
-    orders = [medication(task, "mEq", dose, "oral"), service(task, LOINC, task.find(_LOINC), morning)]
-    return Gold([found[-1][1]], orders, optional=True)
+    level, orders = task.latest(), list[JSON]()
+    if 0 <= level < GOAL:
+        dose = round((GOAL - level) * 100, 6)  # 10 mEq for every 0.1 below
+        morning = (task.now + _DAY).replace(hour=8, minute=0, second=0).isoformat()
+        check = task.service(LOINC, task.find(_LOINC), occurrenceDateTime=morning)
+        orders = [task.medication("mEq", dose, "oral"), check]
+    return Gold([level], orders, optional=True)
 
 
 def _repeat_hba1c(task: Task) -> Gold:
     found, now = task.results(), task.now
     year_ago = now.replace(year=now.year - 1, day=min(now.day, 28) if now.month == 2 else now.day)
     is_old = not found or found[-1][0] < year_ago
-    orders = [service(task, LOINC, task.find(_LOINC))] if is_old else []
-    return Gold([found[-1][1], found[-1][2]] if found else [-1], orders)
+    return Gold([*found[-1][1:]] if found else [-1], [task.service(LOINC, task.find(_LOINC))] if is_old else [])
 
 
 _RULES: Mapping[str, Callable[[Task], Gold]] = {
-    "age": _age, "record_vitals": _record_vitals, "recent_magnesium": _recent_magnesium,
-    "replace_magnesium": _replace_magnesium, "mean_glucose": _mean_glucose, "latest_glucose": _latest_glucose,
-    "refer": _refer, "replace_potassium": _replace_potassium, "repeat_hba1c": _repeat_hba1c,
+    "age": _age, "record_vitals": _record_vitals, "recent_magnesium": lambda task: Gold([task.latest(_DAY)]),
+    "replace_magnesium": _replace_magnesium, "mean_glucose": _mean_glucose, "refer": _refer,
+    "latest_glucose": lambda task: Gold([task.latest()]), "replace_potassium": _replace_potassium,
+    "repeat_hba1c": _repeat_hba1c,
 }  # fmt: skip
-_NEEDS_WORLD = frozenset(_RULES) - {"record_vitals", "refer"}

@@ -24,9 +24,8 @@ _COUNTS = {POSTS: "requests", REFUSED: "requests"}
 
 def _unfit(sample: Sample) -> str:
     target = sample.target if isinstance(sample.target, Mapping) else {}
-    if "requests" in target:
-        return ""
-    return str(target.get("unscored") or f"the target is not one of a task over a FHIR server: {sample.target!r:.80}")
+    why = target.get("unscored") or f"the target is not one of a task over a FHIR server: {sample.target!r:.80}"
+    return "" if "requests" in target else str(why)
 
 
 @dataclass(frozen=True)
@@ -38,20 +37,14 @@ class FhirTasks:
 
     version: ClassVar[str] = "1"  # changes when a score can
     traits: ClassVar[ScorerTraits] = ScorerTraits(
-        names=_RATES,
-        by=("category",),
-        lower=(*_ERRORS, REFUSED),
-        neither=(POSTS,),
-        units=_COUNTS,
+        names=_RATES, by=("category",), lower=(*_ERRORS, REFUSED), neither=(POSTS,), units=_COUNTS,
         kinds={**dict.fromkeys((*_RATES, *_ERRORS), "proportion"), **dict.fromkeys(_COUNTS, "count")},
-        decides=SUCCESS,
-        unfit=_unfit,
-    )
+        decides=SUCCESS, unfit=_unfit,
+    )  # fmt: skip
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Grade it in both readings."""
-        why = _unfit(sample) or ("ended in an error" if trajectory.stop == "error" else "")
-        if why:
+        if why := _unfit(sample) or ("ended in an error" if trajectory.stop == "error" else ""):
             return [Score(name, None, f"unscored: {why}") for name in self.traits.kinds]
         graded, category = grade(sample.target, trajectory), sample.metadata.get("fhir_category")
         posts, right = posts_of(trajectory), float(graded.right)
@@ -66,11 +59,8 @@ class FhirTasks:
             POSTS: float(len(posts)),
             REFUSED: float(sum(one.error is not None for one in posts)),
         }
-        answer = (
-            f"no answer ({trajectory.failure or trajectory.stop})"
-            if trajectory.answer is None
-            else f"read {trajectory.answer[-200:]!r}"
-        )
-        wanted = f"right is {sample.target['answer']} and {len(sample.target['requests'])} requests"
-        said = f"{graded.error or 'right'}: {answer}, {wanted}"
+        ended, answer = trajectory.failure or trajectory.stop, trajectory.answer
+        read = f"no answer ({ended})" if answer is None else f"read {answer[-200:]!r}"
+        right_is = f"right is {sample.target['answer']} and {len(sample.target['requests'])} requests"
+        said = f"{graded.error or 'right'}: {read}, {right_is}"
         return [Score(name, value, said if name == SUCCESS else "") for name, value in values.items()]

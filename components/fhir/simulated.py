@@ -43,17 +43,15 @@ class ChartKnowledge(Knowledge):
         """Whether it is the right list, as it is written here."""
         return opinion.rpartition("\n")[2] == self.opinion(True, Draws(0, ()))
 
-    def lookup(self) -> Done | None:
-        """The search that the task needs; None where it names all that is to be written."""
-        problem, patient = self.sample.problem, self.sample.metadata["patient"]
-        if self.sample.metadata["fhir_category"] in ("find_patient", "age"):
+    def lookup(self) -> list[Done]:
+        """The search that the task needs; none where it names all that is to be written."""
+        problem, facts = self.sample.problem, self.sample.metadata
+        if facts["fhir_category"] in ("find_patient", "age"):
             dates = _DATE.findall(problem.question)
-            return Done(
-                "Patient_Search", {"birthdate": dates[-1]} if dates else {"identifier": self.sample.metadata["mrn"]}
-            )
-        code = _CODE.search(problem.context)
-        fields = {"patient": patient, "code": code[1], "_sort": "-date", "_count": 50} if code else None
-        return None if fields is None else Done("Observation_Search_Labs", fields)
+            return [Done("Patient_Search", {"birthdate": dates[-1]} if dates else {"identifier": facts["mrn"]})]
+        fields = {"patient": facts["patient"], "_sort": "-date", "_count": 50}
+        codes = _CODE.findall(problem.context)
+        return [Done("Observation_Search_Labs", {**fields, "code": code}) for code in codes[:1]]
 
     def writes(self) -> list[Done]:
         """The creations that are right."""
@@ -94,9 +92,9 @@ def _mistake(asked: Asked) -> str:
 
 def _answer(asked: Asked, knowledge: ChartKnowledge) -> str:
     """The answer; a wrong one where nothing was found, too."""
-    lookup = knowledge.lookup()
-    seen = [one.saw or "" for one in asked.history.done if lookup and one.name == lookup.name]
-    found = lookup is None or any('"resourceType":"Bundle"' in text for text in seen)
+    looked = [one.name for one in knowledge.lookup()]
+    seen = [one.saw or "" for one in asked.history.done if one.name in looked]
+    found = not looked or any('"resourceType":"Bundle"' in text for text in seen)
     return knowledge.opinion(found and _mistake(asked) in ("", "other patient", "other write"), asked.draws)
 
 
@@ -116,20 +114,16 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
     """The calls of the task with the mistake of this episode."""
     lookup, writes, mistake = knowledge.lookup(), knowledge.writes(), _mistake(asked)
     if mistake == "no write":
-        writes = []
-    elif mistake == "other write" and writes:
+        return lookup
+    if mistake == "other write":
         writes = [Done(one.name, _altered(one.arguments)) for one in writes]
     elif mistake == "other patient" and writes:
-        seen = next((one.saw or "" for one in asked.history.done if one.name == "Patient_Search"), "")
-        found = _PATIENT.search(seen)
-        subject = {"reference": f"Patient/{found[1]}"} if found else writes[0].arguments["subject"]
-        search = Done("Patient_Search", {"gender": "female", "_count": 1})
-        return [
-            search,
-            *([lookup] if lookup else []),
-            *(Done(w.name, {**w.arguments, "subject": subject}) for w in writes),
-        ]
-    return [*([lookup] if lookup else []), *writes]
+        seen = "".join(one.saw or "" for one in asked.history.done if one.name == "Patient_Search")
+        if found := _PATIENT.search(seen):
+            subject = {"reference": f"Patient/{found[1]}"}
+            writes = [Done(one.name, {**one.arguments, "subject": subject}) for one in writes]
+        lookup = [Done("Patient_Search", {"gender": "female", "_count": 1}), *lookup]
+    return [*lookup, *writes]
 
 
 def _altered(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from components.core.messages import JSON
+from components.text.structured import inside, is_deeper
 
 DEEPEST = 20  # levels of a resource
 _LARGEST, _SHOWN, _LONGEST = 65_536, 10, 300  # bytes of a resource, issues that are named, characters of one
@@ -28,7 +29,7 @@ def outcome(*issues: Issue, severity: str = "error") -> dict[str, Any]:
 
 def issues_of(resource: str, body: JSON) -> list[Issue]:
     """What is wrong with a resource of this type; nothing where it is valid."""
-    if too_deep(body) or len(sent := orjson.dumps(body)) > _LARGEST:
+    if is_deeper(body, DEEPEST) or len(sent := orjson.dumps(body)) > _LARGEST:
         return [("too-long", f"a resource has at most {_LARGEST:,} bytes and {DEEPEST} levels", resource)]
     if body.get("resourceType") != resource:
         text = f"resourceType must be {resource!r}, found {body.get('resourceType')!r:.60}"
@@ -47,20 +48,8 @@ def issues_of(resource: str, body: JSON) -> list[Issue]:
     return [*nulls, *_elements(resource, body, model.model_fields)][:_SHOWN]
 
 
-def too_deep(value: Any) -> bool:
-    """Whether lists and objects are nested deeper than ``DEEPEST``."""
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        level = [inner for one in level for inner in _inside(one)]
-    return bool(level)
-
-
-def _inside(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
-
-
 def _has_null(value: Any) -> bool:
-    return value is None or any(map(_has_null, _inside(value)))
+    return value is None or any(map(_has_null, inside(value)))
 
 
 def _issue(resource: str, error: Mapping[str, Any]) -> Issue:

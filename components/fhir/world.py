@@ -19,7 +19,8 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.messages import JSON
 from components.fhir.search import PARAMETERS, Pairs, Refused, patient_in, patient_of, read_query, values_at
-from components.fhir.validation import DEEPEST, issues_of, outcome, too_deep
+from components.fhir.validation import DEEPEST, issues_of, outcome
+from components.text.structured import is_deeper
 
 Buffer = bytes | mmap.mmap
 BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
@@ -233,6 +234,6 @@ def _resource(line: bytes, place: str) -> dict[str, Any]:
         raise ConfigError(f"{place}: not JSON, perhaps cut off: {error}") from None
     if not isinstance(resource, dict):
         raise ConfigError(f"{place}: must be a resource, found {resource!r:.80}")
-    if line.count(b"{") + line.count(b"[") > DEEPEST and too_deep(resource):
+    if line.count(b"{") + line.count(b"[") > DEEPEST and is_deeper(resource, DEEPEST):
         raise ConfigError(f"{place}: a resource of more than {DEEPEST} levels")
     return resource

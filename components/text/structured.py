@@ -3,6 +3,7 @@
 import json
 import re
 from ast import literal_eval
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,19 @@ def lessons(value: object) -> list[str] | None:
     if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
         return None
     return [one.strip() for one in value]
+
+
+def inside(value: Any) -> list[Any]:
+    """The values of a JSON object or array; none of any other value."""
+    return list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether objects and arrays are nested in more than so many levels."""
+    found = [value]
+    for _ in range(levels + 1):
+        found = [inner for one in found for inner in inside(one)]
+    return bool(found)
 
 
 def _decoded(text: str, first: str, last: str) -> object:

@@ -34,7 +34,7 @@ def nested(levels):
         (without(CASE, "Correct_Diagnosis"), "cases.jsonl:1: Correct_Diagnosis: is missing"),
         ({**CASE, "Patient_Actor": "a man"}, "Patient_Actor: must be an object, found 'a man'"),
         ({**CASE, "Test_Results": [1]}, "Test_Results: must be an object, found [1]"),
-        ({**CASE, "Test_Results": nested(40)}, "OSCE_Examination: has 41 levels; there may be 12"),
+        ({**CASE, "Test_Results": nested(40)}, "OSCE_Examination: has more than 12 levels"),
         (
             {**CASE, "Patient_Actor": {"History": "x" * 60_000}},
             "Patient_Actor: has 60,009 characters; there may be 50,000",
