@@ -5,7 +5,6 @@ with the rubric ``moderator``. The comparison of names, the prices and what a bi
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Protocol, runtime_checkable
@@ -16,6 +15,7 @@ from components.core.errors import check_pattern
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.text.answers import sentence
+from components.text.words import plain
 
 STRICT, EXACT, SUSPECTED = RIGHT = ("score/strict", "score/exact", "clinic/suspected")
 QUESTIONS, TESTS, COST = COUNTS = ("clinic/questions", "clinic/tests", "clinic/cost")
@@ -95,10 +95,8 @@ class Diagnosis:
 
     def _counts(self, trajectory: Trajectory) -> Sequence[Score]:
         calls = [one for step in trajectory.steps if step.committed for one in step.observed if one.error is None]
-        asked = [
-            (str(data["asked"]), str(data["request"])) for one in calls if "asked" in (data := one.observation.data)
-        ]
-        orders = [request for role, request in asked if role == "measurement"]
+        asked = [one.observation.data for one in calls if "asked" in one.observation.data]
+        orders = [str(one["request"]) for one in asked if one["asked"] == "measurement"]
         n_questions = len(asked) - len(orders)
         cost = n_questions * self.question + sum(map(self.price, orders))
         return [Score(QUESTIONS, float(n_questions)), Score(TESTS, float(len(orders))), Score(COST, cost)]
@@ -122,6 +120,4 @@ def names_in(text: str) -> list[str]:
 
 def compared(name: str) -> str:
     """A name in lower case without accents, punctuation and articles."""
-    letters = unicodedata.normalize("NFKD", name.casefold())
-    words = re.findall(r"\w+", "".join(one for one in letters if not unicodedata.combining(one)))
-    return " ".join(one for one in words if one not in _LEFT_OUT)
+    return " ".join(one for one in re.findall(r"\w+", plain(name)) if one not in _LEFT_OUT)

@@ -66,15 +66,10 @@ class ClinicKnowledge(Knowledge):
         right = str(self.sample.target)
         return right if known else draws.pick("wrong disease", [one for one in _WRONG if one not in (right, besides)])
 
-    def is_right(self, opinion: str) -> bool:
-        """Whether an opinion is the disease."""
-        return opinion.strip(" .").casefold() == str(self.sample.target).casefold()
-
     @property
     def tests(self) -> list[str]:
         """The examinations and tests that would find something."""
-        notes = notes_in(str(self.sample.metadata["findings"]))
-        return list(dict.fromkeys(one.names[1] for one in notes if len(one.names) > 1))
+        return [*dict.fromkeys(one.names[1] for one in notes_in(self.sample.metadata["findings"]) if one.names[1:])]
 
 
 class Consultations(Responder):
@@ -129,28 +124,24 @@ def _as_patient(asked: Asked) -> str:
         return SILENT
 
     def fit(note: Note) -> int:
-        cues = (words for cue, words in _CUES.items() if note.names[0].casefold().startswith(cue))
-        return 2 * len(request & set(" ".join(cues).split())) + len(request & words_of(note.text))
+        cues = next((words for cue, words in _CUES.items() if note.names[0].casefold().startswith(cue)), "")
+        return 2 * len(request & set(cues.split())) + len(request & words_of(note.text))
 
-    notes = notes_in(asked.messages[0].text)
-    best = max(map(fit, notes), default=0)
-    text = " ".join(note.text.rstrip(".") + "." for note in notes if best and fit(note) == best) or UNKNOWN
+    fits = [(fit(note), note.text) for note in notes_in(asked.messages[0].text)]
+    best = max((one for one, _ in fits), default=0)
+    text = " ".join(text.rstrip(".") + "." for one, text in fits if best and one == best) or UNKNOWN
     return f"{text} I am afraid that it is {_FEAR}." if worried else text
 
 
 def _as_measurement(asked: Asked) -> str:
     """What was found of what is ordered by its name, or of the whole examination."""
     request, notes = _request(asked), notes_in(asked.messages[0].text)
-    found = [note for note in notes if any(_names(one, request) for one in note.names[1:])]
+    found = [
+        note for note in notes if any(2 * len(request & words_of(one)) > len(words_of(one)) for one in note.names[1:])
+    ]
     if not found and "examination" in request:
         found = [note for note in notes if note.names[0] == "Examination"]
     return f"RESULTS: {'; '.join(f'{note.names[-1]}: {note.text}' for note in found) or _NORMAL}"
-
-
-def _names(name: str, request: set[str]) -> bool:
-    """Whether a request has more than half of the words of a name."""
-    words = words_of(name)
-    return 2 * len(words & request) > len(words)
 
 
 @dataclass(frozen=True)
@@ -172,10 +163,9 @@ class Doctor:
 
     def _is_good(self, text: str) -> bool:
         """Whether an action serves: a question or an order, or the right diagnosis."""
-        call = call_in(text)
-        if call is None or call.name != "Finish":
-            return call is not None and call.name in self.asked.history.offered
-        return self.asked.voice.serves(self.knowledge, str(call.arguments.get("response", "")))
+        if (call := call_in(text)) and call.name == "Finish":
+            return self.asked.voice.serves(self.knowledge, str(call.arguments.get("response", "")))
+        return call is not None and call.name in self.asked.history.offered
 
     def _step(self) -> Message:
         asked, style, wanted = self.asked, self.asked.style or "native", self._wanted
@@ -193,14 +183,12 @@ class Doctor:
 
     def _saw(self, parameter: str) -> list[str]:
         """What came of the calls of a tool."""
-        name = self._tools.get(parameter)
-        return [one.saw or "" for one in self.asked.history.done if one.name == name]
+        return [one.saw or "" for one in self.asked.history.done if one.name == self._tools.get(parameter)]
 
     @cached_property
     def _bias(self) -> str:
         """The message that gives the doctor a bias; empty where none does."""
-        texts = (one.text for one in self.asked.opening if rendered_from(one.text, "clinic/doctor"))
-        return next(texts, "").casefold()
+        return next((one.text for one in self.asked.opening if rendered_from(one.text, "clinic/doctor")), "").casefold()
 
     @cached_property
     def _wanted(self) -> tuple[int, int]:

@@ -86,11 +86,10 @@ def _same_value(gold: Any, found: Any, strict: bool, tolerance: float = 0.0) -> 
     if isinstance(gold, int | float):
         is_number = isinstance(found, int | float) and not isinstance(found, bool)
         return is_number and isclose(gold, found, rel_tol=1e-9, abs_tol=tolerance or 1e-9)
-    return isinstance(found, str) and (_same_text(gold, found, strict) or _same_time(gold, found, strict))
-
-
-def _same_text(gold: str, found: str, strict: bool) -> bool:
-    return gold == found if strict else gold.split() == found.split() or gold.strip().lower() == found.strip().lower()
+    if not isinstance(found, str):
+        return False
+    same = gold == found if strict else gold.lower().split() == found.lower().split()
+    return same or _same_time(gold, found, strict)
 
 
 def _same_time(gold: str, found: str, strict: bool) -> bool:

@@ -5,15 +5,15 @@ Departures: no chains, includes or modifiers; what is not known is refused, as H
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from components.core.messages import JSON
 from components.fhir.instants import date_test, ranges_in
 from components.text.structured import read_yaml
+from components.text.words import plain
 
 PARAMETERS: Mapping[str, Mapping[str, Sequence[str]]] = read_yaml(Path(__file__).with_name("parameters.yaml"))
 PAGE, MOST = 20, 1000  # resources of a page: without _count, and at most
@@ -32,29 +32,15 @@ class Refused(Exception):
         self.status, self.code, self.expression = status, code, expression
 
 
-class Query(NamedTuple):
-    """What a search asks for: tests that a resource must pass, its order, and the page."""
-
-    tests: Sequence[Callable[[JSON], bool]]
-    order: Sequence[tuple[bool, Sequence[str]]]
-    size: int
-    offset: int
-
-    def run(self, resources: Iterable[JSON]) -> tuple[list[JSON], int]:
-        """The page, and how many resources fit in all."""
-        found = [one for one in resources if all(test(one) for test in self.tests)]
-        for backwards, parameter in reversed(self.order):
-            keyed = [(_sort_key(one, parameter), one) for one in found]
-            ordered = sorted((one for one in keyed if one[0] is not None), key=itemgetter(0), reverse=backwards)
-            found = [one for _, one in (*ordered, *(one for one in keyed if one[0] is None))]
-        return found[self.offset : self.offset + self.size], len(found)
-
-
-def read_query(resource: str, pairs: Pairs) -> Query:
-    """Read the parameters of a search. Raises Refused."""
+def search(resource: str, pairs: Pairs, resources: Iterable[JSON]) -> tuple[list[JSON], int, int]:
+    """The page of resources that fit, how many do in all, and how many are before and on the page. Raises Refused."""
     if len(pairs) > MANY or any(len(value) > _LONGEST for _, value in pairs):
         raise Refused(f"a search takes at most {MANY} parameters of {_LONGEST} characters", code="too-long")
-    tests, order, numbers = list[Callable[[JSON], bool]](), list[tuple[bool, Sequence[str]]](), {"_count": PAGE}
+    tests, order, numbers = (
+        list[Callable[[JSON], bool]](),
+        list[tuple[bool, Sequence[str]]](),
+        {"_count": PAGE, "_offset": 0},
+    )
     for name, value in pairs:
         if name in ("_count", "_offset"):
             if not (value.isascii() and value.isdigit() and len(value) < 10):
@@ -64,7 +50,13 @@ def read_query(resource: str, pairs: Pairs) -> Query:
             order += [(one.startswith("-"), _known(resource, one.removeprefix("-"))) for one in value.split(",")]
         elif name not in _RESULT:
             tests.append(_test(_known(resource, name), value, name))
-    return Query(tests, order, min(numbers["_count"], MOST), numbers.get("_offset", 0))
+    found = [one for one in resources if all(test(one) for test in tests)]
+    for backwards, parameter in reversed(order):
+        keyed = [(_sort_key(one, parameter), one) for one in found]
+        ordered = sorted((one for one in keyed if one[0] is not None), key=itemgetter(0), reverse=backwards)
+        found = [one for _, one in (*ordered, *(one for one in keyed if one[0] is None))]
+    end = (start := numbers["_offset"]) + min(numbers["_count"], MOST)
+    return found[start:end], len(found), end
 
 
 def values_at(value: Any, path: str) -> Iterator[Any]:
@@ -152,20 +144,15 @@ def _token(option: str) -> Fits:
 
 def _string(option: str) -> Fits:
     """Begins a value, in any case and without accents. Raises ValueError."""
-    if not (asked := _plain(option)):
+    if not (asked := plain(option)):
         raise ValueError(f"{option!r:.60} has no letters")
-    return lambda found: any(_plain(str(one)).startswith(asked) for one in found)
+    return lambda found: any(plain(str(one)).startswith(asked) for one in found)
 
 
 def _name(option: str) -> Fits:
     """Every word begins a part of the name. Raises ValueError."""
     words = [_string(word) for word in option.split()]
     return lambda found: all(fits(found) for fits in words)
-
-
-def _plain(text: str) -> str:
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(one for one in parts if not unicodedata.combining(one))
 
 
 _FITS: Mapping[str, Callable[[str], Fits]] = {

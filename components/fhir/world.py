@@ -18,7 +18,7 @@ import orjson
 
 from components.core.errors import ConfigError
 from components.core.messages import JSON
-from components.fhir.search import PARAMETERS, Pairs, Refused, patient_in, patient_of, read_query, values_at
+from components.fhir.search import PARAMETERS, Pairs, Refused, patient_in, patient_of, search, values_at
 from components.fhir.validation import DEEPEST, issues_of, outcome
 from components.text.structured import is_deeper
 
@@ -119,13 +119,13 @@ class Chart:
     def search(self, resource: str, pairs: Pairs, base: str = BASE) -> Reply:
         """A Bundle of what fits, or an OperationOutcome."""
         try:
-            query = read_query(_served(resource), pairs)
+            patients = [patient_in(text) for name, text in pairs if name in ("patient", "subject") and "," not in text]
+            resources = self._find(_served(resource), next(iter(patients), None))
+            found, total, end = search(resource, pairs, resources)
         except Refused as error:
             return refusal(error)
-        patients = [patient_in(value) for name, value in pairs if name in ("patient", "subject") and "," not in value]
-        found, total = query.run(self._find(resource, next(iter(patients), None)))
         links = [_link("self", base, resource, pairs)]
-        if found and total > (end := query.offset + len(found)):
+        if found and total > end:
             rest = [pair for pair in pairs if pair[0] != "_offset"]
             links.append(_link("next", base, resource, [*rest, ("_offset", str(end))]))
         entries = [

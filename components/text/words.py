@@ -1,6 +1,7 @@
 """Whole words and names in a text, whatever their case; a text as a terminal may have it."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
@@ -18,6 +19,12 @@ def replaced(text: str, swaps: Mapping[str, str]) -> str:
 def stands_in(value: str, text: str) -> bool:
     """Whether a text holds a value as whole words, whatever their case."""
     return bool(value.strip()) and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def plain(text: str) -> str:
+    """A text in lower case without accents, for comparison."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in letters if not unicodedata.combining(one))
 
 
 def meant(name: str, known: Iterable[str]) -> str:
