@@ -16,7 +16,7 @@ import orjson
 from components.core.messages import JSON
 from components.core.types import Observed, Trajectory
 from components.fhir.instants import read_range
-from components.fhir.search import patient_of
+from components.fhir.search import patient_in, patient_of
 
 ERRORS = (  # the first that holds
     "wrong_patient", "needless_write", "missing_write", "wrong_code", "wrong_value", "wrong_time", "wrong_field",
@@ -126,6 +126,8 @@ def _differs(gold: Any, found: Any, strict: bool, path: str = "") -> str:
             return _kind(path)
         each = ([_differs(one, other, strict, path) for other in found] for one in gold)
         return next((min(errors, default=_kind(path)) for errors in each if "" not in errors), "")
+    if path == ".subject.reference":  # in any form
+        return "" if patient_in(found) == patient_in(gold) else "wrong_patient"
     if path.rpartition(".")[2] in _TIMES:
         return "" if isinstance(found, str) and _same_time(gold, found, strict) else "wrong_time"
     return "" if _same_value(gold, found, strict) else _kind(path)

@@ -49,6 +49,8 @@ DOSE = "dosageInstruction.0.doseAndRate.0.doseQuantity"
         ("[1.4]", [ORDER, ORDER], 1, "", "refused_write"), ("[1.4]", [ORDER], 1, "missing_write", "missing_write"),
         ("[1.4]", [changed(ORDER, "subject.reference", "Patient/other")], 0, "wrong_patient", "wrong_patient"),
         ("[1.4]", [ORDER, VITALS], 0, "wrong_patient", "wrong_patient"),
+        ("[1.4]", [changed(ORDER, "subject.reference", f"http://x/fhir/{ORDER['subject']['reference']}/_history/2")], 0, "", ""),
+        ("[1.4]", [changed(ORDER, "subject.reference", "")], 0, "wrong_patient", "wrong_patient"),
         ("[1.4]", [changed(ORDER, f"{DOSE}.value", 20)], 0, "wrong_value", "wrong_value"),
         ("[1.4]", [changed(ORDER, f"{DOSE}.value", 2.0)], 0, "", ""), ("[1.4]", [changed(ORDER, f"{DOSE}.unit", "mg")], 0, "wrong_value", "wrong_value"),
         ("[1.4]", [changed(ORDER, f"{DOSE}.unit", "G")], 0, "", "wrong_value"),
