@@ -123,5 +123,7 @@ def test_without_the_server_only_what_the_text_says_is_known():
 def test_a_text_without_a_code_or_time_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="record 1: found no"):
         gold_of("latest_glucose", task(NOW, world(tmp_path)))
+    with pytest.raises(ConfigError, match=r"record 1: '2023-99-13T10:15:00.00:00' is not a date"):
+        gold_of("age", task(NOW.replace("-11-", "-99-"), world(tmp_path)))
     with pytest.raises(ConfigError, match="birthDate of Patient/p9"):
         gold_of("age", task(NOW, world(tmp_path))._replace(patient="p9"))

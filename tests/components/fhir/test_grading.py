@@ -63,6 +63,8 @@ DOSE = "dosageInstruction.0.doseAndRate.0.doseQuantity"
         ("[1.4]", [changed(ORDER, "authoredOn", "2026-03-03")], 0, "wrong_time", "wrong_time"),
         ("[1.4]", [changed(ORDER, "authoredOn", "2026")], 0, "wrong_time", "wrong_time"),
         ("[1.4]", [changed(ORDER, "status", "draft")], 0, "wrong_field", "wrong_field"),
+        ("[1.4]", [changed(ORDER, "status", 3)], 0, "wrong_field", "wrong_field"), ("[1.4]", [changed(ORDER, "authoredOn", 3)], 0, "wrong_time", "wrong_time"),
+        ("[1.4]", [changed(ORDER, "subject", "Patient/x")], 0, "wrong_patient", "wrong_patient"),
         ("[1.4]", [{**ORDER, "doNotPerform": True}], 0, "", "wrong_field"),
         ("[1.4]", [LAB], 0, "wrong_patient", "wrong_patient"),
     ],

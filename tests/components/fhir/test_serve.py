@@ -5,7 +5,8 @@ import json
 from contextlib import asynccontextmanager
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientSession, web
+from yarl import URL
 
 from components.agents.react import ReAct
 from components.core.errors import ToolError
@@ -83,6 +84,34 @@ async def test_the_server_reads_searches_creates_and_refuses():
         with pytest.raises(ToolError, match="status 413"):
             await offer.tools["Observation_Create"](context, **{**VITALS, "valueString": "x" * 200_000})
         assert chart.created == []
+
+
+@each_row(
+    "method, path, body, status, words",
+    [
+        ("GET", "Patient/{}", None, 200, '"birthDate"'), ("GET", "Patient/..%2F{}%1B", None, 404, "there is no Patient '../"),
+        ("GET", "metadata", None, 404, "'metadata' is not served"), ("GET", "Patient?name=%ff", None, 200, '"total":0'),
+        ("GET", "Patient?_count=-1", None, 400, "_count must be a whole number"),
+        ("POST", "Observation", b"[", 400, "the body is not JSON"), ("POST", "Observation", b"[" * 3000, 400, "depth"),
+        ("POST", "Observation", b"[]", 400, "must be a JSON object"), ("POST", "Patient", b"{}", 405, "cannot be created"),
+        ("POST", "Observation", b'{"x":' + b"[" * 900 + b"]" * 900 + b"}", 422, "20 levels"),
+    ],
+)  # fmt: skip
+async def test_hostile_requests_are_answered_with_an_operation_outcome(method, path, body, status, words):
+    patient = samples()["age_1"].metadata["patient"]
+    async with serving() as (chart, url), ClientSession() as session:
+        address = URL(f"{url}/{path.format(patient)}", encoded=True)
+        async with session.request(method, address, data=body) as reply:
+            text = await reply.text()
+    assert (reply.status, reply.content_type) == (status, "application/fhir+json") and words in text
+    assert chart.created == [] and ("OperationOutcome" in text) is (status >= 400) and "\x1b" not in text
+
+
+async def test_a_server_keeps_so_many_resources():
+    async with serving() as (chart, url), ClientSession() as session:
+        chart.created = [{}] * 10_000
+        async with session.post(f"{url}/Observation", json=VITALS) as reply:
+            assert reply.status == 422 and "10,000 resources are kept at most" in await reply.text()
 
 
 async def test_an_acknowledged_post_is_not_sent():

@@ -92,6 +92,18 @@ def test_a_bundle_is_read_with_the_references_of_synthea(tmp_path):
     assert world.patient("77") == patient == world.patient("u-1") and world.patient("78") is None
 
 
+def test_a_large_file_stays_on_the_disk(tmp_path, monkeypatch):
+    small = chart(tmp_path, lab("a", "2026-03-01"))
+    monkeypatch.setattr("components.fhir.world._LARGE", 1)
+    large = chart(tmp_path, lab("a", "2026-03-01"))
+    assert not isinstance(large.world.buffers[0], bytes) and isinstance(small.world.buffers[0], bytes)
+    assert large.search("Observation", [("patient", "p1")]) == small.search("Observation", [("patient", "p1")])
+    monkeypatch.setattr("components.fhir.world._LARGEST_BUNDLE", 1)
+    (tmp_path / "b.json").write_text("{}")
+    with pytest.raises(ConfigError, match=r"b\.json: a Bundle has at most 1 bytes; give NDJSON"):
+        open_world(tmp_path / "b.json")
+
+
 @each_row(
     "name, text, words",
     [
