@@ -49,9 +49,9 @@ class ChartKnowledge(Knowledge):
         if facts["fhir_category"] in ("find_patient", "age"):
             dates = _DATE.findall(problem.question)
             return [Done("Patient_Search", {"birthdate": dates[-1]} if dates else {"identifier": facts["mrn"]})]
-        fields = {"patient": facts["patient"], "_sort": "-date", "_count": 50}
-        codes = _CODE.findall(problem.context)
-        return [Done("Observation_Search_Labs", {**fields, "code": code}) for code in codes[:1]]
+        patient, newest = {"patient": facts["patient"]}, {"_sort": "-date", "_count": 50}
+        codes = _CODE.findall(problem.context)[:1]
+        return [Done("Observation_Search_Labs", {**patient, "code": code, **newest}) for code in codes]
 
     def writes(self) -> list[Done]:
         """The creations that are right."""
