@@ -74,7 +74,8 @@ def patient_of(resource: JSON) -> str:
     """The id of the patient that a resource is of; its own of a Patient; empty without one."""
     if resource.get("resourceType") == "Patient":
         return str(resource.get("id", ""))
-    return patient_in(next(values_at(resource, "subject.reference"), ""))
+    subject = resource.get("subject")
+    return patient_in(subject.get("reference", "")) if isinstance(subject, dict) else ""
 
 
 def patient_in(reference: Any) -> str:

@@ -27,6 +27,7 @@ BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
 CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
 _LONGEST_LINE, _LARGEST_BUNDLE = 1 << 20, 1 << 29  # bytes
 _LARGE = 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
+_SERVED = tuple(PARAMETERS)
 _ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
 
 
@@ -211,18 +212,18 @@ def _bundle(file: Path) -> Buffer:
 
 def _resources(buffer: Buffer, file: Path) -> Iterator[tuple[str, int, int, JSON]]:
     """Place in messages, start, end and content of every line with a resource that is served. Raises ConfigError."""
-    start, number = 0, 1
+    start, number, name = 0, 1, str(file)
     while start < len(buffer):
         end = buffer.find(b"\n", start)
         end = len(buffer) if end < 0 else end
-        line, place = buffer[start:end], f"{file}:{number}"
+        line, place = buffer[start:end], f"{name}:{number}"
         if len(line) > _LONGEST_LINE:
             raise ConfigError(f"{place}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
         if line.strip():
             resource = _resource(line, place)
-            if resource.get("resourceType") in [*PARAMETERS]:
-                if not isinstance(name := resource.get("id"), str) or not _ID.fullmatch(name):
-                    raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {name!r:.80}")
+            if resource.get("resourceType") in _SERVED:
+                if not isinstance(own := resource.get("id"), str) or not _ID.fullmatch(own):
+                    raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {own!r:.80}")
                 yield place, start, end, resource
         start, number = end + 1, number + 1
 
