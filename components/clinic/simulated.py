@@ -101,7 +101,7 @@ def notes_in(text: str) -> list[Note]:
             above = [one for one in above if one[0] < depth]
             names = (*(name for _, name in above), line["name"])
             above.append((depth, line["name"]))
-        if text := (line["item"] or line["text"]).strip():
+        if names and (text := (line["item"] or line["text"]).strip()):
             found.append(Note(names, text))
     return found
 

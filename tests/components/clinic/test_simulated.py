@@ -71,6 +71,7 @@ def test_measurements_are_those_of_the_case(test, says, not_says):
 def test_notes_are_read_with_the_names_above_them():
     found = notes_in("Intro: no\n[Notes]\na: 1\nb:\n  c: 2\n  d:\n    - 3\ne: 4")
     assert found == [(("a",), "1"), (("b", "c"), "2"), (("b", "d"), "3"), (("e",), "4")]
+    assert notes_in("History: I\n[ate]\n- fish") == []  # a text may have lines of its own
 
 
 async def run(grammar=None, condition=None, toolset=None, cases=18, seeds=1, **settings):
