@@ -24,7 +24,7 @@ from runner.storage.stored import Packer
 
 _WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # as inspect_ai
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-_MAX_NAME, _MAX_ID, _MAX_TOKENS = 120, 1_000, 1 << 53
+_MAX_NAME, _MAX_ID, _MAX_TOKENS, _MAX_EPOCHS = 120, 1_000, 1 << 53, 100_000
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ def checked(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
             if (key := (entry.sample_id, entry.epoch)) in seen or len(entry.sample_id) > _MAX_ID:
                 wrong = "is there twice" if key in seen else "has too long an id"
                 raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
+            if not (0 <= entry.epoch < _MAX_EPOCHS and math.isfinite(entry.seconds) and math.isfinite(entry.started)):
+                raise ConfigError(f"{path}: sample {key[0]!r:.100} has an epoch or a time that cannot be")
             seen.add(key)
             yield entry
     except DAMAGED as error:

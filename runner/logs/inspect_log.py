@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from runner.logs.documents import Archive, document
 from runner.logs.imported import Entry, Log, calls_of, cluster_in
@@ -30,6 +31,8 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
     else:
         head = document(path)
         samples = iter(head.get("samples") or ())
+    if (version := head.get("version", 2)) not in (1, 2):
+        raise ConfigError(f"{path} has version {version!r:.40} of inspect_ai's schema; 1 and 2 are read")
     spec, stats = head["eval"], head.get("stats") or {}
     model, wanted = str(spec["model"]), (spec.get("dataset") or {}).get("samples")
     steps = [str(step["solver"]) for step in (head.get("plan") or {}).get("steps") or ()]

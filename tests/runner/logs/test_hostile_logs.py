@@ -39,10 +39,27 @@ def refused(tmp_path, capsys, path):
     (SAMPLE | {"id": "x" * 2000}, "epoch 1, has too long an id"),
     (b'{"id": 1, "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is not JSON that can be read"),
     (b'{"id": ', "is not JSON that can be read"),
+    (SAMPLE | {"epoch": 0}, "an epoch or a time that cannot be"),
+    (SAMPLE | {"epoch": 10**9}, "an epoch or a time that cannot be"),
+    (SAMPLE | {"total_time": float("inf")}, "an epoch or a time that cannot be"),
 ])  # fmt: skip
 def test_a_sample_of_another_form_is_refused(tmp_path, capsys, sample, line):
     path = archive(tmp_path / "log.eval", {"header.json": HEAD, "samples/1_epoch_1.json": sample})
     assert line in refused(tmp_path, capsys, path)
+
+
+def test_a_version_that_is_not_known_is_refused(tmp_path, capsys):
+    path = archive(tmp_path / "log.eval", {"header.json": HEAD | {"version": 3}, "samples/1_epoch_1.json": SAMPLE})
+    assert "has version 3 of inspect_ai's schema; 1 and 2 are read" in refused(tmp_path, capsys, path)
+
+
+def test_names_of_members_are_no_paths(tmp_path):
+    sample = SAMPLE | {"id": "../../id", "scores": {"a": {"value": "C"}}}
+    path = archive(tmp_path / "log.eval", {"header.json": HEAD | {"eval": {"task": "../t", "model": "/m"}},
+                                           "samples/../../../x.json": sample})  # fmt: skip
+    assert main([str(tmp_path / "made/new"), str(path)]) == 0
+    assert {one.name for one in tmp_path.iterdir()} == {"log.eval", "made"}
+    assert [one.name for one in (tmp_path / "made/new").iterdir()] == ["01-.._t-_m"]
 
 
 def test_a_sample_that_is_there_twice_is_refused(tmp_path, capsys):
