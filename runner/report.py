@@ -177,6 +177,7 @@ def _export(options: Options) -> None:
         from runner.logs.inspect_export import export_inspect
 
         _written(*map(export_inspect, _runs(options)))
+        print("records hold no targets: that column of inspect view is empty")  # noqa: T201
         return
     from runner.job.stored import export
 

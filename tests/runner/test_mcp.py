@@ -7,6 +7,7 @@ import sys
 import httpx2
 import pytest
 
+from components.serving.tools import tool_server
 from runner.mcp import listening, main, sessions_of
 from tests.acceptance.command import ROOT
 from tests.slow import slow
@@ -39,7 +40,7 @@ async def test_a_condition_changes_what_is_served():
     served = {}
     for words in ((), withheld):
         sessions = sessions_of([*RADIOLOGY, *words], None, ())
-        async with listening(sessions, "127.0.0.1", 0) as url, Client(url) as client:
+        async with Client(tool_server("wardround", sessions.of)) as client:
             served[words] = await names_of(client)
         await sessions.close_all()
     assert len(served[()]) == 12 and served[withheld] == [name for name in served[()] if name != "TOOL3"]
