@@ -13,6 +13,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
 from components.core.usage import CallUsage, summed
+from components.text.words import written_out
 from runner.results.kinds import kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
@@ -70,7 +71,12 @@ class Log:
 
 def score_name(name: object) -> str:
     """The name of a score here: in the group ``score``, without what names of metrics cannot have."""
-    return f"score/{re.sub(r'[^ -.0-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+    return f"score/{re.sub(r'[^ -.0-;=?-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+
+
+def plain(name: str) -> str:
+    """A name of a log without what acts in a terminal or a page."""
+    return re.sub("[<>]", "_", written_out(name[:200]).replace("\n", " "))
 
 
 def number(value: Any) -> float | None:
@@ -174,16 +180,19 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, choices = folder.parent.name, {"agent": log.agent, "model": log.model, "dataset": dataset}
+    name, choices = (
+        folder.parent.name,
+        {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)},
+    )
     config = written({
-        "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": log.agent},
-        "model": {**log.settings, "name": log.model}, "dataset": {"name": dataset}, "run": {},
+        "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": choices["agent"]},
+        "model": {**log.settings, "name": choices["model"]}, "dataset": {"name": choices["dataset"]}, "run": {},
     })  # fmt: skip
     facts: Manifest = {
         "name": name, "imported": {"tool": log.tool, "file": log.path.name}, "sweep": name, "number": n,
-        "choices": choices, "varied": {}, "swept": [], "models": {"main": log.model},
+        "choices": choices, "varied": {}, "swept": [], "models": {"main": choices["model"]},
         "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported",
-        "dataset": {"name": dataset, "split": "imported", "fingerprint": "unknown", "privacy": privacy,
+        "dataset": {"name": choices["dataset"], "split": "imported", "fingerprint": "unknown", "privacy": privacy,
                     "samples": len(set(table["sample_id"].tolist()))},
         "prompts": {}, "scorers": {}, "levels": {}, "by": {}, "lower": [*map(score_name, log.lower)], "neither": [],
         "units": {}, "kinds": dict(kinds_of({}, table)), "decides": log.decides and score_name(log.decides),

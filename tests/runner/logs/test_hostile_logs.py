@@ -9,7 +9,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.logs import documents
 from runner.logs.__main__ import main
-from runner.logs.imported import number, score_name
+from runner.logs.imported import number, plain, score_name
 
 HEAD = {"eval": {"task": "t", "model": "m"}, "status": "success"}
 SAMPLE = {"id": 1, "epoch": 1, "messages": [], "scores": {}}
@@ -118,4 +118,7 @@ def test_values_are_numbers_as_inspect_takes_them_and_others_are_unscored():
 
 
 def test_names_of_scores_are_in_one_group_and_hold_nothing_that_acts():
-    assert score_name("errors/rate\x1b[1m") == "score/errors_rate_[1m" and score_name("score/strict") == "score/strict"
+    assert (
+        score_name("errors/rate\x1b[1m<b>") == "score/errors_rate_[1m_b_" and plain("<b>\x1b[1m\nx") == "_b_\\x1b[1m x"
+    )
+    assert score_name("score/strict") == "score/strict"
