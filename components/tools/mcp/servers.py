@@ -95,8 +95,8 @@ _FILE = TypeAdapter(dict[str, Cards])
 
 @dataclass
 class Slots:
-    """Which samples have sessions: the first ``n`` that asked. Lines of one sample ask as one: none waits for another of
-    its own, and some sample can always go on."""
+    """Which samples have sessions: the first ``n`` that asked. Lines of one sample ask as one, so that none waits for
+    another of its own, and some sample can always go on."""
 
     n: int
     _users: dict[str, int] = field(default_factory=dict)  # sample -> its lines, in the order in which they asked
