@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from mcp.shared.exceptions import MCPError
 
+from components.agents import external
 from components.agents.external import External, endpoint
 from components.agents.external.program import outcome_in
 from components.conditions.offered import Withhold
@@ -170,7 +171,8 @@ async def test_an_agent_around_it_learns_of_the_limit_as_of_any_agent(tmp_path):
     assert (trajectory.stop, trajectory.answer) == ("answered", "the attempt is over"), trajectory.error
 
 
-async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path):
+async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(external, "_GRACE", 0.1)
     agent = program("until_refused", str(tmp_path / "seen"), "600")
     assert (await asyncio.wait_for(solve(agent, "a", budget=Budget(calls=1)), 20))[0].stop == "limit"
 
@@ -210,7 +212,7 @@ async def test_a_tool_whose_service_is_down_is_the_error_of_the_episode_not_an_o
 FAILURES = {
     "a crash": (["exit", "3"], r"ended with exit code 3: no such ward"),
     "a kill": (["kill"], "was killed by SIGKILL"),
-    "a hang": (["hang"], r"no outcome within 1 s \(agent.timeout_seconds\)"),
+    "a hang": (["hang"], r"no outcome within 0.5 s \(agent.timeout_seconds\)"),
     "a flood": (["flood"], "printed more than 1,048,576 bytes"),
     "no outcome": (["print", "B\x1b[1m"], r"gave no outcome: its last line is 'B\\\\x1b\[1m'"),
 }
@@ -218,7 +220,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("words, text", FAILURES.values(), ids=FAILURES)
 async def test_a_program_that_fails_is_an_error_not_an_answer(words, text):
-    trajectory, _ = await solve(program(*words, timeout_seconds=1.0 if words == ["hang"] else 60.0))
+    trajectory, _ = await solve(program(*words, timeout_seconds=0.5 if words == ["hang"] else 60.0))
     assert (trajectory.stop, trajectory.answer) == ("error", None)
     assert re.search(text, trajectory.error) and trajectory.error.startswith("program: ")
 
