@@ -45,9 +45,14 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
         settings=config,
         complete=head.get("status") == "success",
         wanted=int(wanted) * int(epochs) if wanted else None,
-        start=stats.get("started_at") or spec.get("created"),
-        end=stats.get("completed_at") or None,
+        start=_time(stats.get("started_at") or spec.get("created")),
+        end=_time(stats.get("completed_at")),
     )  # fmt: skip
+
+
+def _time(stored: str | None) -> str | None:
+    """A time of the log; None where it has none. Raises ValueError or TypeError for what is no time."""
+    return datetime.fromisoformat(stored).isoformat() if stored else None
 
 
 def _is_plain(value: Any) -> bool:

@@ -53,6 +53,13 @@ def test_a_version_that_is_not_known_is_refused(tmp_path, capsys):
     assert "has version 3 of inspect_ai's schema; 1 and 2 are read" in refused(tmp_path, capsys, path)
 
 
+@pytest.mark.parametrize("time, kind", [("yesterday", "ValueError"), ([1], "TypeError")])
+def test_a_time_of_a_run_that_is_none_is_refused(tmp_path, capsys, time, kind):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(HEAD | {"samples": [SAMPLE], "stats": {"started_at": time}}))
+    assert f"is not as its tool writes it: {kind}" in refused(tmp_path, capsys, path)
+
+
 def test_names_of_members_are_no_paths(tmp_path):
     sample = SAMPLE | {"id": "../../id", "scores": {"a": {"value": "C"}}}
     path = archive(tmp_path / "log.eval", {"header.json": HEAD | {"eval": {"task": "../t", "model": "/m"}},
