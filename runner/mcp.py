@@ -152,6 +152,8 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     classes = "a data class that clients may receive, once for each"
     parser.add_argument("--permits", action="append", default=[], metavar="CLASS", help=classes)
     given = parser.parse_intermixed_args(words)
+    if given.port is not None and not 0 <= given.port < 1 << 16:
+        raise ConfigError(f"--port {given.port}: a port is a number from 0 to 65535")
     if given.key_variable and not os.environ.get(given.key_variable):
         raise ConfigError(f"--key-variable: {given.key_variable} is not set")
     if given.host not in _LOCAL and not given.key_variable:
@@ -194,12 +196,12 @@ async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> 
 
     app = web.Application(client_max_size=4 << 20)
     app.router.add_route("*", "/mcp", handle)
-    async with manager.run():
-        runner, url = await endpoint.listen(app, host, port)
-        try:
+    runner, url = await endpoint.listen(app, host, port)  # first: within the manager's tasks an error would be a group
+    try:
+        async with manager.run():
             yield f"{url}/mcp"
-        finally:
-            await runner.cleanup()
+    finally:
+        await runner.cleanup()
 
 
 async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:

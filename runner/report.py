@@ -173,14 +173,14 @@ def _track(options: Options) -> int:
 
 
 def _export(options: Options) -> None:
-    if options.to == "inspect":
-        from runner.logs.inspect_export import export_inspect
-
-        _written(*map(export_inspect, _runs(options)))
-        return
     from runner.job.stored import export
+    from runner.logs.inspect_export import export_inspect
 
-    export(_runs(options))
+    if options.to == "inspect":
+        _written(*map(export_inspect, _runs(options)))
+        print("records hold no targets: that column of inspect view is empty")  # noqa: T201
+    else:
+        export(_runs(options))
 
 
 def _bundle(options: Options) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from components.core.errors import ConfigError
+from components.text.words import written_out
 
 _TAIL = 4000  # bytes of what a program wrote last
 
@@ -72,7 +73,7 @@ async def last_words(stream: asyncio.StreamReader, kept: bytearray) -> None:
 def last_line(kept: bytes | bytearray) -> str:
     """The last line that says something, shortened; empty where there is none."""
     lines = kept.decode("utf-8", "replace").split("\n")
-    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+    return next((written_out(line.strip())[:300] for line in reversed(lines) if line.strip()), "")
 
 
 def ended(process: Process, kept: bytes | bytearray) -> str:

@@ -13,6 +13,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
 from components.core.usage import CallUsage, summed
+from components.text.words import written_out
 from runner.results.kinds import kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
@@ -24,7 +25,7 @@ from runner.storage.stored import Packer
 
 _WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # as inspect_ai
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-_MAX_NAME, _MAX_ID, _MAX_TOKENS = 120, 1_000, 1 << 53
+_MAX_NAME, _MAX_ID, _MAX_TOKENS, _MAX_EPOCHS = 120, 1_000, 1 << 53, 100_000
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,12 @@ class Log:
 
 def score_name(name: object) -> str:
     """The name of a score here: in the group ``score``, without what names of metrics cannot have."""
-    return f"score/{re.sub(r'[^ -.0-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+    return f"score/{re.sub(r'[^ -.0-;=?-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+
+
+def plain(name: str) -> str:
+    """A name of a log without what acts in a terminal or a page."""
+    return re.sub("[<>]", "_", written_out(name[:200]).replace("\n", " "))
 
 
 def number(value: Any) -> float | None:
@@ -115,6 +121,8 @@ def checked(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
             if (key := (entry.sample_id, entry.epoch)) in seen or len(entry.sample_id) > _MAX_ID:
                 wrong = "is there twice" if key in seen else "has too long an id"
                 raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
+            if not (0 <= entry.epoch < _MAX_EPOCHS and math.isfinite(entry.seconds) and math.isfinite(entry.started)):
+                raise ConfigError(f"{path}: sample {key[0]!r:.100} has an epoch or a time that cannot be")
             seen.add(key)
             yield entry
     except DAMAGED as error:
@@ -172,16 +180,19 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, choices = folder.parent.name, {"agent": log.agent, "model": log.model, "dataset": dataset}
+    name, choices = (
+        folder.parent.name,
+        {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)},
+    )
     config = written({
-        "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": log.agent},
-        "model": {**log.settings, "name": log.model}, "dataset": {"name": dataset}, "run": {},
+        "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": choices["agent"]},
+        "model": {**log.settings, "name": choices["model"]}, "dataset": {"name": choices["dataset"]}, "run": {},
     })  # fmt: skip
     facts: Manifest = {
         "name": name, "imported": {"tool": log.tool, "file": log.path.name}, "sweep": name, "number": n,
-        "choices": choices, "varied": {}, "swept": [], "models": {"main": log.model},
+        "choices": choices, "varied": {}, "swept": [], "models": {"main": choices["model"]},
         "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported",
-        "dataset": {"name": dataset, "split": "imported", "fingerprint": "unknown", "privacy": privacy,
+        "dataset": {"name": choices["dataset"], "split": "imported", "fingerprint": "unknown", "privacy": privacy,
                     "samples": len(set(table["sample_id"].tolist()))},
         "prompts": {}, "scorers": {}, "levels": {}, "by": {}, "lower": [*map(score_name, log.lower)], "neither": [],
         "units": {}, "kinds": dict(kinds_of({}, table)), "decides": log.decides and score_name(log.decides),

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from runner.logs.documents import Archive, document
 from runner.logs.imported import Entry, Log, calls_of, cluster_in
@@ -30,6 +31,8 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
     else:
         head = document(path)
         samples = iter(head.get("samples") or ())
+    if (version := head.get("version", 2)) not in (1, 2):
+        raise ConfigError(f"{path} has version {version!r:.40} of inspect_ai's schema; 1 and 2 are read")
     spec, stats = head["eval"], head.get("stats") or {}
     model, wanted = str(spec["model"]), (spec.get("dataset") or {}).get("samples")
     steps = [str(step["solver"]) for step in (head.get("plan") or {}).get("steps") or ()]
@@ -42,9 +45,14 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
         settings=config,
         complete=head.get("status") == "success",
         wanted=int(wanted) * int(epochs) if wanted else None,
-        start=stats.get("started_at") or spec.get("created"),
-        end=stats.get("completed_at") or None,
+        start=_time(stats.get("started_at") or spec.get("created")),
+        end=_time(stats.get("completed_at")),
     )  # fmt: skip
+
+
+def _time(stored: str | None) -> str | None:
+    """A time of the log; None where it has none. Raises ValueError or TypeError for what is no time."""
+    return datetime.fromisoformat(stored).isoformat() if stored else None
 
 
 def _is_plain(value: Any) -> bool:

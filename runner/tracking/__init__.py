@@ -154,8 +154,9 @@ def prepare(config: Mapping[str, Any], folder: Path, *, sweep: str | None = None
 def wait() -> None:
     """Wait until all that this process marked is sent, or cannot be, or the tracker does nothing for some minutes."""
     if (command := _command()).marked:
+        also = f" and OTLP at {short(otlp)}" if (otlp := command.tracking.get("otlp")) else ""
         how = f"Ctrl-C loses nothing: the next command sends what waits, or {unsent.command(command.place)}"
-        current_process().wait(command.waiting, f"MLflow at {short(command.tracking['uri'])} ({how})")
+        current_process().wait(command.waiting, f"MLflow at {short(command.tracking['uri'])}{also} ({how})")
 
 
 def end() -> None:
@@ -176,6 +177,8 @@ def end() -> None:
     command.marked.clear()
     try:
         print(f"MLflow:     {url}" + (f"   ({'; '.join(how)})" if how else ""), flush=True)  # noqa: T201
+        if otlp := command.tracking.get("otlp"):
+            print(f"OTLP:       {short(otlp)}", flush=True)  # noqa: T201
     except BrokenPipeError:
         reader_left()
 

@@ -22,6 +22,7 @@ import orjson
 from runner.tracking import traces
 from runner.tracking.describe import Job
 from runner.tracking.store import short
+from runner.tracking.unsent import NotCollected
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -34,7 +35,7 @@ _BATCH, _TIMEOUT, _MAX_REPLY = 20, 20.0, 1 << 20  # episodes in a request; secon
 
 
 def send(job: Job, config: Mapping[str, Any], selected: traces.Plan) -> int:
-    """Send the chosen trajectories. Returns how many. Raises OSError where the collector is down or refuses them."""
+    """Send the chosen trajectories. Returns how many. Raises NotCollected where it is down or refuses."""
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     done, episodes = 0, traces.episodes(job, config, selected.chosen)
@@ -56,7 +57,7 @@ def send(job: Job, config: Mapping[str, Any], selected: traces.Plan) -> int:
 
 
 def _post(url: str, body: bytes) -> None:
-    """Send a request. Raises OSError where not all of its spans were taken."""
+    """Send a request. Raises NotCollected where not all of its spans were taken."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
@@ -77,7 +78,7 @@ def _post(url: str, body: bytes) -> None:
     except OSError as error:
         problem = f"does not answer: {short(error.reason if isinstance(error, urllib.error.URLError) else error)}"
     if problem:
-        raise OSError(f"the collector {short(url)} {problem}")
+        raise NotCollected(f"the collector {short(url)} {problem}")
 
 
 def _spans(spans: traces.Spans, record: Record, digest: str, choices: Mapping[str, str]) -> Iterator[Span]:

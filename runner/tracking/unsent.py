@@ -116,11 +116,16 @@ def command(place: Path) -> str:
     return f"python -m runner.tracking{named}"
 
 
+class NotCollected(OSError):
+    """A collector of OpenTelemetry did not take what it was sent."""
+
+
 def line(place: Path, folder: Path, error: object, database: Path | None = None, *, whole: bool = False) -> str:
     """That a run was not sent, and the command that sends it; ``whole``: with all others that were not."""
     again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
     what = f"{error}; then" if isinstance(error, Damaged) else f"{short(error, database)}; nothing is lost,"
-    return f"{folder} was not sent to MLflow: {what} send again: {again}"
+    where = "by OTLP" if isinstance(error, NotCollected) else "to MLflow"
+    return f"{folder} was not sent {where}: {what} send again: {again}"
 
 
 def note(place: Path, failed: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ AGENTS = ROOT / ".venv-agents" / "bin" / "python"
 
 
 def test_a_program_is_recorded_and_replayed_like_any_agent(tmp_path):
-    words = (f"agent.command=[python,{PLAIN}]", "agent=external", "dataset=cab_mini", "toolset=clinical", "limit=4")
+    words = (f"agent.command=[python,{PLAIN}]", "agent=external", "dataset=cab_mini", "toolset=clinical", "limit=2")
     first = run_in_process(tmp_path, *words, "tracking=off", own=False)
     again = run_in_process(tmp_path, *words, "tracking=off", "run.replay=true", own=False)
     assert (first.code, again.code) == (0, 0), first.err + again.err

@@ -2,11 +2,13 @@
 
 import os
 import re
+import socket
 import sys
 
 import httpx2
 import pytest
 
+from components.serving.tools import tool_server
 from runner.mcp import listening, main, sessions_of
 from tests.acceptance.command import ROOT
 from tests.slow import slow
@@ -39,7 +41,7 @@ async def test_a_condition_changes_what_is_served():
     served = {}
     for words in ((), withheld):
         sessions = sessions_of([*RADIOLOGY, *words], None, ())
-        async with listening(sessions, "127.0.0.1", 0) as url, Client(url) as client:
+        async with Client(tool_server("wardround", sessions.of)) as client:
             served[words] = await names_of(client)
         await sessions.close_all()
     assert len(served[()]) == 12 and served[withheld] == [name for name in served[()] if name != "TOOL3"]
@@ -76,12 +78,20 @@ REFUSED = {
     "another sample": (("--sample", "nobody"), "--sample: there is no 'nobody'; .*the dataset has"),
     "an unknown tool": (("condition=withhold", "condition.tools=[Scissors]"), "there is no tool 'Scissors'"),
     "another machine": (("--host", "0.0.0.0"), "--key-variable NAME is needed"),
+    "no port": (("--port", "99999"), "--port 99999: a port is a number from 0 to 65535"),
     "an absent key": (("--key-variable", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
     "data of patients": (
         ("toolset=none", "dataset=cab_mini", "dataset.privacy=phi"),
         "whoever connects gets data that are phi.*--permits phi",
     ),
 }
+
+
+def test_a_port_that_is_in_use_is_refused_in_one_line(capfd):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        assert main([*RADIOLOGY, "--port", str(other.getsockname()[1])]) == 2
+    (line,) = capfd.readouterr().err.strip().splitlines()
+    assert "address already in use" in line
 
 
 @pytest.mark.parametrize("words, text", REFUSED.values(), ids=REFUSED)

@@ -361,6 +361,15 @@ def test_only_a_database_of_this_machine_has_a_page_that_a_command_starts(
     assert shown in out and ("make ui" in out) == (uri is None)
 
 
+def test_where_spans_go_has_a_line_of_its_own(place, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tracking, "current_process", Process)
+    settings = config(place)
+    settings["tracking"]["otlp"] = "http://127.0.0.1:4318"
+    tracking.track(run_folder(tmp_path), settings)
+    tracking.end()
+    assert capsys.readouterr().out.splitlines()[-1] == "OTLP:       http://127.0.0.1:4318"
+
+
 def beat(folder, settings, error=None, seconds=0.0):
     """A run between its manifest and its end."""
 

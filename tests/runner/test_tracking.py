@@ -742,7 +742,7 @@ def test_what_a_collector_did_not_take_is_sent_later_as_the_same_spans(base, mon
     marker = unsent.mark(settings, "id", "run", folder, sweep=None, total_jobs=1)
     place = marker.parent.parent
     assert send_unsent(place) == 1 and marker.exists()  # nobody answers there now
-    assert f"the collector {server.url}/v1/traces does not answer: " in unsent.last_note(place)
+    assert f"was not sent by OTLP: the collector {server.url}/v1/traces does not answer: " in unsent.last_note(place)
     with collecting() as server:
         changed = orjson.loads(marker.read_bytes())
         changed["config"]["tracking"]["otlp"] = server.url

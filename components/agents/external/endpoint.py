@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import orjson
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -28,6 +29,7 @@ from components.serving.chat_api import ChatRequest
 from components.serving.tools import tool_server
 
 T = TypeVar("T")
+_REQUESTS = 2_000  # of the model and of tools in an episode
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _EXTRA = ("response_format", "tool_choice", "parallel_tool_calls", "reasoning_effort", "frequency_penalty",
           "presence_penalty", "top_k")  # fmt: skip
@@ -40,7 +42,7 @@ class Reachable:
     def __init__(self, episode: Episode) -> None:
         self._episode, self.token = episode, secrets.token_urlsafe(24)
         self._asking, self._calling, self._n = asyncio.Lock(), asyncio.Lock(), 0
-        self._works = set[asyncio.Task[Any]]()
+        self._requests, self._works = 0, set[asyncio.Task[Any]]()
         self.ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.overflow: ModelError | None = None
         self.url = ""
@@ -64,7 +66,8 @@ class Reachable:
             runner, self.url = await endpoint.listen(app, "127.0.0.1", 0)
             try:
                 yield
-            finally:
+            finally:  # nothing more is begun
+                self._end(ModelError("the program has given its outcome", "program"))
                 for work in self._works:
                     work.cancel()
                 await asyncio.gather(*self._works, return_exceptions=True)
@@ -117,22 +120,32 @@ class Reachable:
     async def _outcome(self, work: Coroutine[Any, Any, T]) -> T | BaseException:
         """What came of the episode's work, which a program that hangs up does not cancel: it is paid for. Once an error
         has ended the episode, nothing is begun any more."""
+        self._requests += 1
+        if self._requests > _REQUESTS:
+            self._end(ModelError(f"the program made more than {_REQUESTS:,} requests", "program"))
         if self.ended.done():
             work.close()
             return self.ended.result()
         task = asyncio.create_task(work)
         self._works.add(task)
+        task.add_done_callback(self._note)
         await asyncio.wait({task})
-        self._works.discard(task)
         if task.cancelled():
             return asyncio.CancelledError("it is over")
-        if (error := task.exception()) is None:
-            return task.result()
+        return task.exception() or task.result()
+
+    def _note(self, task: asyncio.Task[Any]) -> None:
+        """Note how work ended, also where the program no longer waits for it."""
+        self._works.discard(task)
+        error = None if task.cancelled() else task.exception()
         if isinstance(error, ModelError) and error.kind == OVERFLOW:
             self.overflow = error
-        elif not self.ended.done():
+        elif error is not None:
+            self._end(error)
+
+    def _end(self, error: BaseException) -> None:
+        if not self.ended.done():
             self.ended.set_result(error)
-        return error
 
 
 def _explained(error: BaseException) -> web.Response:
@@ -151,6 +164,12 @@ def sampling_of(body: JSON) -> Sampling:
     length = next((body[name] for name in _LENGTHS if body.get(name) is not None), None)
     if any(not isinstance(one, int | float | None) for one in numbers) or not isinstance(length, int | None):
         raise endpoint.Unreadable("temperature and top_p are numbers, the length of a reply is a whole number")
+    if not isinstance(stop, str | list | tuple):
+        raise endpoint.Unreadable("stop is a text or a list of texts")
     extra = {name: body[name] for name in _EXTRA if "messages" in body and body.get(name) is not None}
+    try:
+        orjson.dumps(extra)
+    except TypeError:
+        raise endpoint.Unreadable(f"{', '.join(extra)}: nested too deeply") from None
     stops = (stop,) if isinstance(stop, str) else tuple(map(str, stop))
     return Sampling(temperature, top_p, length, stops, extra=extra)

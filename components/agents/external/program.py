@@ -16,7 +16,9 @@ from components.core.types import CONTEXT_LENGTH, Answer, Failure, Refusal
 from components.prompts import load
 
 _OUTPUT = 1 << 20  # bytes that it may print or reply
+_GRACE = 0.2  # seconds that its streams may stay open when it has ended
 _FORM = '{"answer": "..."}, {"refusal": {...}} or {"failure": "..."}'
+_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}  # what is unpacked has no bound
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _RESERVED = (CONTEXT_LENGTH, "unsupported_input")  # failures that are found out here
 Outcome = Answer | Refusal | Failure
@@ -46,21 +48,27 @@ async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping
     assert process.stdin and process.stdout and process.stderr, "they are pipes"
     printed, kept = bytearray(), bytearray()
     words = asyncio.create_task(programs.last_words(process.stderr, kept))
+    reading = asyncio.create_task(_read(process.stdout, printed))
     try:
         process.stdin.write(given)
         process.stdin.close()
-        while piece := await process.stdout.read(1 << 16):
-            printed += piece
-            if len(printed) > _OUTPUT:
-                raise _failed(f"{command[-1]!r} printed more than {_OUTPUT:,} bytes")
-        await process.wait()
-        await words
+        while process.returncode is None and len(printed) <= _OUTPUT:
+            await (asyncio.sleep(0.01) if reading.done() else asyncio.wait({reading}, timeout=_GRACE))
+        await asyncio.wait({reading, words}, timeout=_GRACE)  # what it started may still hold them
     finally:
+        for task in (reading, words):
+            task.cancel()
         await programs.stop(process)
-        words.cancel()
+    if len(printed) > _OUTPUT:
+        raise _failed(f"{command[-1]!r} printed more than {_OUTPUT:,} bytes")
     if process.returncode:
         raise _failed(f"{command[-1]!r} {programs.ended(process, kept)}")
     return bytes(printed)
+
+
+async def _read(stream: asyncio.StreamReader, printed: bytearray) -> None:
+    while len(printed) <= _OUTPUT and (piece := await stream.read(1 << 16)):
+        printed += piece
 
 
 async def post(url: str, given: bytes) -> bytes:
@@ -71,9 +79,9 @@ async def post(url: str, given: bytes) -> bytes:
     try:
         async with (
             httpx2.AsyncClient(timeout=None, trust_env=False) as client,
-            client.stream("POST", url, content=given, headers={"Content-Type": "application/json"}) as response,
+            client.stream("POST", url, content=given, headers=_HEADERS) as response,
         ):
-            async for piece in response.aiter_bytes():
+            async for piece in response.aiter_raw():
                 reply += piece
                 if len(reply) > _OUTPUT:
                     raise _failed(f"{url} replied with more than {_OUTPUT:,} bytes")

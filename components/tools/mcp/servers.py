@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from components import programs
 from components.core.errors import ConfigError
@@ -50,27 +52,16 @@ class Cards:
         if not path.exists():
             return {}
         try:
-            kept = orjson.loads(path.read_bytes())
-            return {
-                server: cls(one["title"], [ToolSpec(*spec) for spec in one["specs"]], one["names"])
-                for server, one in kept.items()
-            }
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ConfigError(f"cards: {path} is damaged ({error}); remove it to list the tools again") from None
+            return _FILE.validate_json(path.read_bytes())
+        except ValidationError as error:
+            what = error.errors()[0]["msg"]
+            raise ConfigError(f"cards: {path} is damaged ({what}); remove it to list the tools again") from None
 
     @staticmethod
     def write(path: Path, cards: "Mapping[str, Cards]") -> None:
         """Keep cards in a file."""
-        kept = {
-            server: {
-                "title": one.title,
-                "specs": [[spec.name, spec.description, spec.parameters] for spec in one.specs],
-                "names": one.names,
-            }
-            for server, one in cards.items()
-        }
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+        path.write_bytes(_FILE.dump_json(dict(cards), indent=2, exclude_defaults=True))
 
     @property
     def identity(self) -> str:
@@ -99,43 +90,31 @@ class Cards:
         return Cards(self.title, [one for one in self.specs if self.names[one.name] in tools], self.names)
 
 
-@dataclass
-class _Slot:
-    users: int = 0
-    taken: asyncio.Task[bool] | None = None
+_FILE = TypeAdapter(dict[str, Cards])
 
 
 @dataclass
 class Slots:
-    """How many samples have sessions at once. The lines of one sample share a slot: none waits for another of its own,
-    and every sample needs one slot, so that some sample can always go on."""
+    """Which samples have sessions: the first ``n`` that asked. Lines of one sample ask as one, so that none waits for
+    another of its own, and some sample can always go on."""
 
     n: int
-    _held: dict[str, _Slot] = field(default_factory=dict)
-    _free: asyncio.Semaphore | None = None
+    _users: dict[str, int] = field(default_factory=dict)  # sample -> its lines, in the order in which they asked
+    _moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     def enter(self, sample: str) -> None:
         """Ask for the sample's slot; ``release`` undoes it."""
-        self._held.setdefault(sample, _Slot()).users += 1
+        self._users[sample] = self._users.get(sample, 0) + 1
 
     async def wait(self, sample: str) -> None:
         """Wait until the sample has it."""
-        if self._free is None:
-            self._free = asyncio.Semaphore(self.n)
-        slot = self._held[sample]
-        if slot.taken is None:
-            slot.taken = asyncio.create_task(self._free.acquire())
-        await asyncio.shield(slot.taken)
+        while sample not in islice(self._users, self.n):
+            await self._moved.wait()
 
     def release(self, sample: str) -> None:
         """One line of the sample needs it no longer."""
-        slot = self._held[sample]
-        slot.users -= 1
-        if slot.users:
-            return
-        del self._held[sample]
-        if slot.taken is None or not slot.taken.done():
-            if slot.taken is not None:
-                slot.taken.cancel()
-        elif self._free is not None:
-            self._free.release()
+        self._users[sample] -= 1
+        if not self._users[sample]:
+            del self._users[sample]
+            self._moved.set()
+            self._moved = asyncio.Event()

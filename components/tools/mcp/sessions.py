@@ -22,7 +22,9 @@ from components.tools.mcp.transports import Notes, way_to
 for _library in ("mcp.client", "httpx2"):  # which report every request
     logging.getLogger(_library).setLevel(logging.WARNING)
 T = TypeVar("T")
+_IMAGE, _BASE64 = re.compile(r"image/[\w.+-]{1,60}"), re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _PAGES, _TOOLS = 20, 200  # listed at most
+_GRACE = 3.0  # seconds that a session has to end
 _CARD, _TEXT = 32_768, 200_000  # bytes of a card, characters of a result
 
 
@@ -38,7 +40,7 @@ def cards_of(name: str, server: Server, timeout_seconds: float) -> Cards:
         try:
             return await session.cards()
         finally:
-            await session.closed()
+            await session.closed(_GRACE)
 
     with ThreadPoolExecutor(1) as thread:  # an event loop may run in this one
         try:
@@ -64,10 +66,10 @@ class Session:
         if not self._ready.done():
             self._task.cancel()
 
-    async def closed(self) -> None:
-        """End it, and wait for that."""
+    async def closed(self, seconds: float) -> None:
+        """End it, and wait for that, so long at most: a server may not answer the end of its session."""
         self.close()
-        await asyncio.wait({self._task})
+        await asyncio.wait({self._task}, timeout=seconds)
 
     async def cards(self) -> Cards:
         """What the server offers. Raises ModelError (mcp_server)."""
@@ -189,7 +191,7 @@ def _read(result: types.CallToolResult) -> tuple[str, tuple[Image, ...]]:
         match one:
             case types.TextContent(text=text):
                 texts.append(text)
-            case types.ImageContent(data=data, mime_type=kind):
+            case types.ImageContent(data=data, mime_type=kind) if _IMAGE.fullmatch(kind) and _BASE64.fullmatch(data):
                 images.append(Image(f"data:{kind};base64,{data}"))
             case types.EmbeddedResource(resource=types.TextResourceContents(text=text)):
                 texts.append(text)

@@ -94,15 +94,12 @@ async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveS
                 await stdin.drain()
 
 
-class _Bounded(httpx2.AsyncHTTPTransport):
-    """Replies of a bounded length."""
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The reply, which breaks off where it is too long."""
-        response = await super().handle_async_request(request)
-        assert isinstance(response.stream, httpx2.AsyncByteStream), "it is asynchronous"
-        response.stream = _BoundedStream(response.stream)
-        return response
+async def _bound(response: httpx2.Response) -> None:
+    """Have a reply break off where it is too long. Raises ReadError for one that is packed: its length has no bound."""
+    if "Content-Encoding" in response.headers:
+        raise httpx2.ReadError(f"the reply is packed ({response.headers['Content-Encoding']:.20}), unasked")
+    assert isinstance(response.stream, httpx2.AsyncByteStream), "it is asynchronous"
+    response.stream = _BoundedStream(response.stream)
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
@@ -124,9 +121,11 @@ class _BoundedStream(httpx2.AsyncByteStream):
 @asynccontextmanager
 async def _http(server: Server) -> AsyncIterator[Any]:
     key = os.environ.get(server.key_variable, "") if server.key_variable else ""
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=None, transport=_Bounded(), trust_env=False) as client,
+        httpx2.AsyncClient(
+            headers=headers, timeout=None, event_hooks={"response": [_bound]}, trust_env=False
+        ) as client,
         streamable_http_client(str(server.url), http_client=client) as streams,
     ):
         yield streams

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import zipfile
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
 
@@ -33,7 +35,9 @@ def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("run")
     words = ["agent=react", "condition=baseline", "limit=3", "epochs=2", "tracking=off", f"hydra.run.dir={home}/run"]
     assert run_in_process(home, *words, f"run.journal={home}/journal").code == 0
-    assert main(["export", str(home / "run"), "--to", "inspect"]) == 0
+    with redirect_stdout(StringIO()) as out:
+        assert main(["export", str(home / "run"), "--to", "inspect"]) == 0
+    assert "records hold no targets" in out.getvalue()
     return home / "run"
 
 

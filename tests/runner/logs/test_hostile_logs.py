@@ -9,7 +9,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.logs import documents
 from runner.logs.__main__ import main
-from runner.logs.imported import number, score_name
+from runner.logs.imported import number, plain, score_name
 
 HEAD = {"eval": {"task": "t", "model": "m"}, "status": "success"}
 SAMPLE = {"id": 1, "epoch": 1, "messages": [], "scores": {}}
@@ -39,10 +39,34 @@ def refused(tmp_path, capsys, path):
     (SAMPLE | {"id": "x" * 2000}, "epoch 1, has too long an id"),
     (b'{"id": 1, "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is not JSON that can be read"),
     (b'{"id": ', "is not JSON that can be read"),
+    (SAMPLE | {"epoch": 0}, "an epoch or a time that cannot be"),
+    (SAMPLE | {"epoch": 10**9}, "an epoch or a time that cannot be"),
+    (SAMPLE | {"total_time": float("inf")}, "an epoch or a time that cannot be"),
 ])  # fmt: skip
 def test_a_sample_of_another_form_is_refused(tmp_path, capsys, sample, line):
     path = archive(tmp_path / "log.eval", {"header.json": HEAD, "samples/1_epoch_1.json": sample})
     assert line in refused(tmp_path, capsys, path)
+
+
+def test_a_version_that_is_not_known_is_refused(tmp_path, capsys):
+    path = archive(tmp_path / "log.eval", {"header.json": HEAD | {"version": 3}, "samples/1_epoch_1.json": SAMPLE})
+    assert "has version 3 of inspect_ai's schema; 1 and 2 are read" in refused(tmp_path, capsys, path)
+
+
+@pytest.mark.parametrize("time, kind", [("yesterday", "ValueError"), ([1], "TypeError")])
+def test_a_time_of_a_run_that_is_none_is_refused(tmp_path, capsys, time, kind):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(HEAD | {"samples": [SAMPLE], "stats": {"started_at": time}}))
+    assert f"is not as its tool writes it: {kind}" in refused(tmp_path, capsys, path)
+
+
+def test_names_of_members_are_no_paths(tmp_path):
+    sample = SAMPLE | {"id": "../../id", "scores": {"a": {"value": "C"}}}
+    path = archive(tmp_path / "log.eval", {"header.json": HEAD | {"eval": {"task": "../t", "model": "/m"}},
+                                           "samples/../../../x.json": sample})  # fmt: skip
+    assert main([str(tmp_path / "made/new"), str(path)]) == 0
+    assert {one.name for one in tmp_path.iterdir()} == {"log.eval", "made"}
+    assert [one.name for one in (tmp_path / "made/new").iterdir()] == ["01-.._t-_m"]
 
 
 def test_a_sample_that_is_there_twice_is_refused(tmp_path, capsys):
@@ -101,4 +125,7 @@ def test_values_are_numbers_as_inspect_takes_them_and_others_are_unscored():
 
 
 def test_names_of_scores_are_in_one_group_and_hold_nothing_that_acts():
-    assert score_name("errors/rate\x1b[1m") == "score/errors_rate_[1m" and score_name("score/strict") == "score/strict"
+    assert (
+        score_name("errors/rate\x1b[1m<b>") == "score/errors_rate_[1m_b_" and plain("<b>\x1b[1m\nx") == "_b_\\x1b[1m x"
+    )
+    assert score_name("score/strict") == "score/strict"

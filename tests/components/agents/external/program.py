@@ -5,14 +5,15 @@ import os
 import signal
 import sys
 import time
-import urllib.error
-import urllib.request
 
 given = json.load(sys.stdin)
 what, *rest = sys.argv[1:]
 
 
 def post(url, body, token=given["mcp"]["token"]):
+    import urllib.error
+    import urllib.request  # half of the time that Python takes to start
+
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json",
                "Accept": "application/json, text/event-stream"}  # fmt: skip
     try:
@@ -50,7 +51,11 @@ match what:
         tools = post(given["mcp"]["url"], {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, "")
         two, stop = chat(n=2), chat(temperature="hot")
         five, number = chat([{"type": "text", "text": 5}]), chat(tools=[{"function": {"name": []}}])
-        answer(answer=json.dumps([one[0] for one in (other, wrong, tools, two, stop, five, number)]))
+        stops, deep = chat(stop=5), {}
+        for _ in range(300):
+            deep = {"a": deep}
+        asked = (other, wrong, tools, two, stop, five, number, stops, chat(response_format=deep))
+        answer(answer=json.dumps([one[0] for one in asked]))
     case "tools":  # list, call before the model was asked, ask, call again
         listed = [one["name"] for one in tool("list")["result"]["tools"]]
         name = rest[0] if rest else "add"
@@ -79,6 +84,15 @@ match what:
         sys.exit(int(rest[0]))
     case "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    case "fork":  # leaves a child that keeps its streams, in a session of its own
+        if os.fork():
+            answer(answer="parent")
+        else:
+            os.setsid()
+            time.sleep(3)
+    case "many":
+        statuses = [tool("call", name="add", arguments={"numbers": [n]}) for n in range(int(rest[0]))]
+        answer(failure="gave_up")
     case "hang":
         time.sleep(600)
     case "flood":

@@ -4,19 +4,23 @@ import asyncio
 import json
 import re
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from aiohttp import web
+from mcp.shared.exceptions import MCPError
 
-from components.agents.external import External
+from components.agents import external
+from components.agents.external import External, endpoint
+from components.agents.external.program import outcome_in
 from components.conditions.offered import Withhold
 from components.core.errors import OVERFLOW, AttemptOver, ConfigError, ModelError
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.core.plain import Accept
 from components.core.tools import NoState, Offer
-from components.core.types import Answer, Observation, Problem, Sample
+from components.core.types import Answer, Failure, Observation, Problem, Refusal, Sample
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
@@ -34,7 +38,7 @@ PROBLEM = Problem("p1", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"}
 
 def program(*words, **settings):
     """The agent whose program behaves so."""
-    return External([sys.executable, PROGRAM, *words], **settings)
+    return External([sys.executable, "-S", PROGRAM, *words], **settings)
 
 
 async def solve(agent, replies=(), *, tools=None, verifier=None, budget=None, desk=None, grammar=None,
@@ -82,7 +86,7 @@ async def test_the_program_gets_the_problem_and_no_variable_that_is_not_named(mo
 
 async def test_another_model_token_or_number_of_replies_is_refused():
     trajectory, requests = await solve(program("statuses"))
-    assert json.loads(trajectory.answer) == [404, 401, 401, 400, 400, 400, 400] and not requests
+    assert json.loads(trajectory.answer) == [404, 401, 401, *[400] * 6] and not requests
 
 
 async def test_calls_before_the_first_request_are_recorded_with_it():
@@ -167,7 +171,8 @@ async def test_an_agent_around_it_learns_of_the_limit_as_of_any_agent(tmp_path):
     assert (trajectory.stop, trajectory.answer) == ("answered", "the attempt is over"), trajectory.error
 
 
-async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path):
+async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(external, "_GRACE", 0.1)
     agent = program("until_refused", str(tmp_path / "seen"), "600")
     assert (await asyncio.wait_for(solve(agent, "a", budget=Budget(calls=1)), 20))[0].stop == "limit"
 
@@ -207,39 +212,80 @@ async def test_a_tool_whose_service_is_down_is_the_error_of_the_episode_not_an_o
 FAILURES = {
     "a crash": (["exit", "3"], r"ended with exit code 3: no such ward"),
     "a kill": (["kill"], "was killed by SIGKILL"),
-    "a hang": (["hang"], r"no outcome within 1 s \(agent.timeout_seconds\)"),
-    "no outcome": (["print", "B"], "gave no outcome: its last line is 'B'"),
-    "nothing": (["print", ""], "gave no outcome: its last line is ''"),
-    "an unknown outcome": (["print", '{"reply": "B"}'], "an outcome with the keys reply"),
-    "an answer that is no text": (["print", '{"answer": 3}'], "an outcome with the keys answer"),
-    "a failure that is found out elsewhere": (["print", '{"failure": "unsupported_input"}'], "not one of ours"),
+    "a hang": (["hang"], r"no outcome within 0.5 s \(agent.timeout_seconds\)"),
     "a flood": (["flood"], "printed more than 1,048,576 bytes"),
-    "a refusal that is not allowed": (["print", '{"refusal": {"why": "x"}}'], "may not be refused"),
+    "no outcome": (["print", "B\x1b[1m"], r"gave no outcome: its last line is 'B\\\\x1b\[1m'"),
 }
 
 
 @pytest.mark.parametrize("words, text", FAILURES.values(), ids=FAILURES)
 async def test_a_program_that_fails_is_an_error_not_an_answer(words, text):
-    trajectory, _ = await solve(program(*words, timeout_seconds=1.0 if words == ["hang"] else 60.0))
+    trajectory, _ = await solve(program(*words, timeout_seconds=0.5 if words == ["hang"] else 60.0))
     assert (trajectory.stop, trajectory.answer) == ("error", None)
     assert re.search(text, trajectory.error) and trajectory.error.startswith("program: ")
 
 
-class Refusable:
-    """A task that may be refused."""
+REFUSABLE = Offer({}, NoState(), refusal_fields={"missing": ("tool", "input"), "what": ()})
+NO_OUTCOMES = {
+    "": "gave no outcome: its last line is ''",
+    '{"reply": "B"}': "an outcome with the keys reply",
+    '{"answer": 3}': "an outcome with the keys answer",
+    '{"failure": "unsupported_input"}': "not one of ours",
+    '{"refusal": {"missing": "time"}}': "missing='time'; it is one of tool, input",
+}
 
-    def open(self, sample):
-        return Offer({}, NoState(), refusal_fields={"missing": ("tool", "input"), "what": ()})
+
+@pytest.mark.parametrize("printed, text", NO_OUTCOMES.items())
+def test_what_is_no_outcome_is_an_error(printed, text):
+    with pytest.raises(ModelError, match=text):
+        outcome_in(printed.encode(), "agent.py", REFUSABLE)
 
 
-async def test_refusals_and_failures_are_outcomes():
+def test_refusals_and_failures_are_outcomes():
     grounds = {"missing": "tool", "what": "a scanner"}
-    trajectory, _ = await solve(program("print", json.dumps({"refusal": grounds})), desk=Refusable())
-    assert trajectory.stop == "refused" and trajectory.refusal.grounds == grounds
-    trajectory, _ = await solve(program("print", json.dumps({"refusal": {"missing": "time"}})), desk=Refusable())
-    assert trajectory.stop == "error" and "missing='time'; it is one of tool, input" in trajectory.error
-    trajectory, _ = await solve(program("print", json.dumps({"failure": "gave_up", "detail": "no step left"})))
-    assert (trajectory.stop, trajectory.failure) == ("failed", "gave_up")
+    refusal = json.dumps({"refusal": grounds}).encode()
+    assert outcome_in(b"a note\n" + refusal, "agent.py", REFUSABLE) == Refusal(grounds)
+    assert outcome_in(b'{"failure": "gave_up", "detail": "x"}', "agent.py", REFUSABLE) == Failure("gave_up", "x")
+    with pytest.raises(ModelError, match="may not be refused"):
+        outcome_in(refusal, "agent.py", Offer({}))
+
+
+async def test_what_a_program_leaves_running_does_not_delay_its_outcome():
+    begun = time.monotonic()
+    assert (await solve(program("fork")))[0].answer == "parent" and time.monotonic() - begun < 2.5
+
+
+async def test_a_program_that_asks_without_end_is_an_error_not_an_outcome(monkeypatch):
+    monkeypatch.setattr(endpoint, "_REQUESTS", 3)
+    trajectory, _ = await solve(program("many", "5"))
+    assert (trajectory.stop, trajectory.error) == ("error", "program: the program made more than 3 requests")
+
+
+async def test_nothing_is_begun_when_the_outcome_is_there_and_what_the_program_left_is_noted():
+    work, asked = asyncio.Event(), []
+
+    class Late:
+        model_name, offer = "m", Offer({})
+
+        async def call(self, name, arguments):
+            asked.append(name)
+            await work.wait()
+            raise ModelError("the service is down", "mcp_server")
+
+    reachable = endpoint.Reachable(Late())
+    async with reachable.listening():
+        calling = asyncio.create_task(reachable.call("add", "{}"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        calling.cancel()  # the program hangs up
+        work.set()
+        assert str(await asyncio.wait_for(reachable.ended, 5)) == "the service is down"
+    other = endpoint.Reachable(Late())
+    async with other.listening():
+        pass
+    with pytest.raises(MCPError, match="has given its outcome"):
+        await other.call("add", "{}")
+    assert asked == ["add"]
 
 
 @pytest.fixture

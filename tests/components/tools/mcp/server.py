@@ -6,7 +6,7 @@ Written without the SDK: it starts at once, and does what the SDK's server would
 import json
 import sys
 import time
-from pathlib import Path
+from os.path import exists
 
 what, *rest = sys.argv[1:]
 calls = 0
@@ -36,10 +36,10 @@ def tools(params):
             return {"tools": [card("echo", "Obeys."), card("count", "Counts.", {"type": "object"})]}
         case "loses" if calls:
             return {"tools": [card("echo", "Repeats.")]}
-        case "started" if Path(rest[0]).exists():  # another one after the first start
+        case "started" if exists(rest[0]):  # another one after the first start
             return {"tools": [card("echo", "Repeats.")]}
     if what == "started":
-        Path(rest[0]).touch()
+        open(rest[0], "w").close()
     return page
 
 
@@ -75,7 +75,8 @@ def call(params):
                 {"type": "image", "data": "QQ==", "mimeType": "image/png"},
                 {"type": "audio", "data": "QQ==", "mimeType": "audio/wav"},
             )
-            return {"content": [{"type": "text", "text": "two"}, resource, image, link]}
+            page = {**image, "mimeType": 'text/html"><script>'}
+            return {"content": [{"type": "text", "text": "two"}, resource, image, link, page]}
         case "structured":
             return {"content": [], "structuredContent": {"rate": 3}}
     return {"content": [{"type": "text", "text": text}]}

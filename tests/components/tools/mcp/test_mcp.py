@@ -12,7 +12,7 @@ from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image
 from components.core.traits import ToolTraits, declared
 from components.core.types import Problem, Sample
-from components.tools.mcp import Mcp
+from components.tools.mcp import Mcp, transports
 from components.tools.mcp.servers import Server, Slots
 
 SERVER = str(Path(__file__).with_name("server.py"))
@@ -21,8 +21,14 @@ SAMPLE = Sample(Problem("p1", "?"), None)
 
 def serving(*words, **settings):
     """The toolset of a server that behaves so."""
-    server = Server([sys.executable, SERVER, *words], env=["PATH"], tools=settings.pop("tools", None))
+    server = Server([sys.executable, "-S", SERVER, *words], env=["PATH"], tools=settings.pop("tools", None))
     return Mcp({"calc": server}, **{"timeout_seconds": 20.0, **settings})
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch):
+    """A server that does not end by itself is killed at once."""
+    monkeypatch.setattr(transports, "_GRACE", 0.02)
 
 
 async def call(offer, name="echo", **arguments):
@@ -74,7 +80,7 @@ async def test_a_session_belongs_to_one_sample_and_ends_with_it():
 
 async def test_results_of_every_kind_are_read():
     mixed = await result_of(serving("mixed"))
-    assert mixed.text == "two\na note\n[audio, which cannot be shown]"
+    assert mixed.text == "two\na note\n[audio, which cannot be shown]\n[image, which cannot be shown]"
     assert mixed.images == (Image("data:image/png;base64,QQ=="),)
     assert (await result_of(serving("structured"))).text == '{"rate":3}'
     long = (await result_of(serving("long"))).text
@@ -97,7 +103,7 @@ async def test_the_tools_own_error_is_an_observation():
 
 FAULTS = {
     "it dies": ("dies", "ended with exit code 3: the ward is closed"),
-    "it hangs": ("hangs", r"did not answer within 2 s \(toolset.timeout_seconds\)"),
+    "it hangs": ("hangs", r"did not answer within 1 s \(toolset.timeout_seconds\)"),
     "it writes garbage": ("garbage", "did not answer .* it wrote '<html>', which is no message of the protocol"),
     "it writes without end": ("flood", "sent a message of more than 8,388,608 bytes"),
     "it refuses by the protocol": ("refuses", "failed: MCPError: the database is locked"),
@@ -109,7 +115,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("what, text", FAULTS.values(), ids=FAULTS)
 async def test_a_fault_of_a_server_is_an_error_by_its_name_and_no_observation(what, text):
-    toolset = serving(what, timeout_seconds=2.0 if what in ("hangs", "garbage") else 20.0)
+    toolset = serving(what, timeout_seconds=1.0 if what in ("hangs", "garbage") else 20.0)
     with pytest.raises(ModelError, match=rf"^the MCP server 'calc' \(.*\) {text}") as caught:
         await result_of(toolset)
     assert caught.value.kind == "mcp_server" and "\n" not in str(caught.value)
@@ -139,7 +145,7 @@ async def test_cards_in_a_file_need_no_server_until_a_call_and_are_compared_then
 
 
 REFUSED = {
-    "it does not answer": ("silent", "did not answer within 2 s"),
+    "it does not answer": ("silent", "did not answer within 0.3 s"),
     "its pages have no end": ("pages", "lists its tools on more than 20 pages"),
     "it has many tools": ("many", "lists more than 200 tools"),
     "a card is large": ("large", "describes its tool 'echo' in 40,1.. bytes"),
@@ -150,7 +156,7 @@ REFUSED = {
 @pytest.mark.parametrize("what, text", REFUSED.values(), ids=REFUSED)
 def test_a_server_that_cannot_be_used_is_refused_before_the_run(what, text):
     with pytest.raises(ConfigError, match=rf"servers\.calc: the MCP server 'calc' .*{text}"):
-        serving(what, timeout_seconds=2.0 if what == "silent" else 20.0).open(SAMPLE)
+        serving(what, timeout_seconds=0.3 if what == "silent" else 20.0).open(SAMPLE)
 
 
 def test_identities_differ_where_cards_or_versions_do():

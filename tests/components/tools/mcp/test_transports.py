@@ -1,6 +1,7 @@
 """The toolset and a server of the SDK, over both transports; and a server over HTTP that misbehaves."""
 
 import asyncio
+import gzip
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from aiohttp import web
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.types import Problem, Sample
 from components.serving import bridge
-from components.tools.mcp import Mcp
+from components.tools.mcp import Mcp, sessions
 from components.tools.mcp.servers import Server
 from tests.slow import slow
 
@@ -84,20 +85,42 @@ def test_a_server_of_the_sdk_over_its_streams():
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "text"),
+    ("status", "body", "text", "packed"),
     [
-        (500, b"", "failed: "),
-        (200, b"<html>", "failed: "),
-        (200, orjson.dumps({"jsonrpc": "2.0", "id": 1, "result": "x" * 9_000_000}), "8,388,608 bytes"),
+        (500, b"", "failed: ", ""),
+        (200, b"<html>", "failed: ", ""),
+        (200, orjson.dumps({"jsonrpc": "2.0", "id": 1, "result": "x" * 9_000_000}), "8,388,608 bytes", ""),
+        (200, gzip.compress(b" " * 50_000_000), r"the reply is packed \(gzip\), unasked", "gzip"),
     ],
+    ids=["an error", "a page", "9 MB", "packed"],
 )
-async def test_a_server_over_http_that_answers_something_else_is_refused_by_its_name(status, body, text):
+async def test_a_server_over_http_that_answers_something_else_is_refused_by_its_name(status, body, text, packed):
     async def handle(request):
-        return web.Response(status=status, body=body, content_type="application/json")
+        headers = {"Content-Encoding": packed} if packed else {}
+        return web.Response(status=status, body=body, content_type="application/json", headers=headers)
 
     runner, url = await listen(handle)
     with pytest.raises(ConfigError, match=rf"servers\.ward: the MCP server 'ward' \({url}\) .*{text}"):
         await in_thread(Mcp({"ward": Server(url=url)}, timeout_seconds=5))
+    await runner.cleanup()
+
+
+async def test_a_server_that_does_not_answer_the_end_of_its_session_holds_nothing_up(monkeypatch):
+    monkeypatch.setattr(sessions, "_GRACE", 0.1)
+    answers = {"initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                              "serverInfo": {"name": "x", "version": "1"}},
+               "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}}  # fmt: skip
+
+    async def handle(request):
+        if request.method != "POST":
+            await asyncio.sleep(600)
+        message = await request.json()
+        reply = {"jsonrpc": "2.0", "id": message.get("id"), "result": answers.get(message["method"])}
+        return web.json_response(reply, headers={"mcp-session-id": "s"}, status=200 if "id" in message else 202)
+
+    runner, url = await listen(handle)
+    offer = await asyncio.wait_for(in_thread(Mcp({"ward": Server(url=url)}, timeout_seconds=5)), 20)
+    assert list(offer.tools) == ["echo"]
     await runner.cleanup()
 
 
