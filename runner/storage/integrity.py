@@ -26,13 +26,15 @@ def _digest(path: Path) -> FileDigest:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
-def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
-    """A line for each file that is missing or has another size, or with ``contents`` another digest, than the run
-    wrote. Raises ConfigError for a damaged manifest."""
+def changed_files(folder: Path, *, contents: bool = False, apart: str = "") -> list[str]:
+    """A line for each file, ``apart`` from one, that is missing or has another size, or with ``contents`` another
+    digest, than the run wrote. Raises ConfigError for a damaged manifest."""
     found = []
     for name, wrote in (manifest.read(folder).get("files") or {}).items():
         path = folder / name
-        if not path.exists():
+        if name == apart:
+            continue
+        if Path(name).name != name or not path.is_file():  # nothing else than a file in the folder is opened
             found.append(f"{path} is missing; its run wrote {wrote['bytes']:,} bytes")
         elif (size := path.stat().st_size) != wrote["bytes"]:
             found.append(f"{path} has {size:,} bytes; its run wrote {wrote['bytes']:,}")
@@ -42,11 +44,15 @@ def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
 
 
 def write_metrics(folder: Path, text: str) -> None:
-    """Replace metrics that were computed again, and their digest where the manifest has digests."""
-    disk.replace(folder / METRICS, text)
-    notes, now = manifest.read(folder), _digest(folder / METRICS)
+    """Replace metrics that were computed again, and their digest where the manifest has digests. Other metrics than the
+    run's are not written while another of its files was changed."""
+    notes, data = manifest.read(folder), text.encode()
+    now: FileDigest = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     if (files := notes.get("files")) and files.get(METRICS) != now:
+        if changed_files(folder, contents=True, apart=METRICS):
+            return
         manifest.write(folder, notes | {"files": files | {METRICS: now}})
+    disk.replace(folder / METRICS, text)
 
 
 def _changes(folder: Path) -> list[str]:

@@ -27,7 +27,15 @@ _METRICS = "metrics.json"
 _TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 _WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may quote a sample
 _QUIET_SECONDS = 300.0  # without progress, after a failure
-_DAMAGED = (ConfigError, LookupError, TypeError, ValueError, AttributeError)  # by a folder that no run wrote so
+_DAMAGED = (
+    ConfigError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)  # by a folder that no run wrote so
 
 
 def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> int:

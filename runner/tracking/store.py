@@ -196,7 +196,7 @@ def failures() -> tuple[type[Exception], ...]:
 def short(error: object, database: Path | None = None) -> str:
     """The first line of an error or text, without the passwords of URLs; of a failed request only its cause. A
     ``database`` that is damaged or has no room is named, with what to do."""
-    text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
+    text = re.sub(r"//[^/\s]*@", "//", str(error).strip().partition("\n")[0])
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
         return damaged(database, text.removeprefix(_UNREADABLE))

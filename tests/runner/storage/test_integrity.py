@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from runner.storage import manifest
+from runner.storage import integrity, manifest
 from runner.storage.integrity import Damaged, changed_files, digests_of, refuse_changed, verify, write_metrics
 from runner.storage.records import RecordWriter
 from runner.storage.texts import TextReader
@@ -104,3 +104,24 @@ def test_texts_added_after_their_file_is_finished_are_read(tmp_path):
     writer.close()
     assert TextReader(tmp_path)[name] == text
     assert len(list(tmp_path.glob("texts-*"))) == 3
+
+
+def test_metrics_of_damaged_records_are_not_written(tmp_path):
+    records, metrics = tmp_path / "records.jsonl", tmp_path / "metrics.json"
+    records.write_text("1\n2\n")
+    metrics.write_text("of two")
+    manifest.write(tmp_path, {"files": integrity.digests_of(tmp_path)})
+    records.write_text("1\n")
+    integrity.write_metrics(tmp_path, "of one")
+    assert metrics.read_text() == "of two"
+    records.write_text("1\n2\n")
+    integrity.write_metrics(tmp_path, "of two, by a later version")
+    assert metrics.read_text() == "of two, by a later version" and not integrity.changed_files(tmp_path, contents=True)
+
+
+def test_only_files_of_the_folder_are_opened(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "other").write_text("")
+    empty = {"bytes": 0, "sha256": "x"}
+    manifest.write(tmp_path / "run", {"files": {"/dev/zero": empty, "../other": empty}})
+    assert all("is missing" in line for line in integrity.changed_files(tmp_path / "run", contents=True))
