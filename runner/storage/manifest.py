@@ -151,8 +151,9 @@ def versions() -> dict[str, str]:
     return found | {name: version for name in LIBRARIES if (version := version_of(name)) is not None}
 
 
+@functools.cache
 def git_state() -> Git:
-    """Commit and dirtiness of the checkout that this code runs from; None outside of one."""
+    """Commit and dirtiness of the checkout that this process imported its code from; None outside of one."""
     home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}
