@@ -4,7 +4,7 @@ A section is made by a file in ``runner.results.sections``; ``runner.results.ren
 Markdown, CSV, LaTeX and HTML.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -79,6 +79,17 @@ class Value:
 
 
 Cell: TypeAlias = str | int | float | Value | None
+
+
+def longer_down(
+    lines: Mapping[str, Sequence[Cell]], across: Sequence[str], named: tuple[str, str], better: Better = ""
+) -> tuple[list[Column], list[list[Cell]]]:
+    """Columns and rows of a table of ``lines`` (name -> cells) with the more numerous names downwards, as a page is
+    longer than wide. ``named``: what the names of lines are, and those ``across``; ``better``: of the cells."""
+    if len(across) >= len(lines):
+        turned = [[name, *cells] for name, *cells in zip(across, *lines.values(), strict=True)]
+        return [Column(named[1]), *(Column(name, "", better) for name in lines)], turned
+    return [Column(named[0]), *(Column(name, "", better) for name in across)], [[n, *of] for n, of in lines.items()]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Means of means, or means per value of a stratum, that scorers request (``levels``, ``by``): a row per settings, a
-column per group, and the total."""
+"""Means of means, or means per value of a stratum, that scorers request (``levels``, ``by``): of each settings per
+group, and in total."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from runner.results.levels import Nested, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Section, Sheet, Value, columns
+from runner.results.sheets import Section, Sheet, Value, longer_down
 from runner.results.terminal import show_section
 
 TOTAL, ALL = "total", "all samples"
@@ -52,8 +52,8 @@ def _section(found: Sequence[Means]) -> Section | None:
     for one in tables:
         levels = " of ".join(f"means per {level}" for level in reversed(one.levels))
         title = f"{one.score}: {levels}, and {ALL if one.pooled else TOTAL}"
-        rows = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
-        sheets.append(Sheet(title, columns("row", *one.columns), rows))
+        lines = {label: [Value.of(of[name]) for name in one.columns] for label, of in one.cells.items()}
+        sheets.append(Sheet(title, *longer_down(lines, one.columns, ("row", one.levels[-1]))))
     hidden = f"not shown here for {len(found[0].cells)} rows; the section on strata of the report's page has it."
     return Section("means", "Means by group", f"{names}: {hidden}" if names else "", sheets)
 

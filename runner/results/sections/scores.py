@@ -2,8 +2,7 @@
 what they cost, with the runs that no other beats in both (the Pareto front)."""
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
 
 from runner.results.arrays import np
 from runner.results.kinds import group_by
@@ -11,7 +10,7 @@ from runner.results.render.figures import bars, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.report import status_line
-from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
+from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns, longer_down
 from runner.results.table import OVERFLOWS
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
@@ -136,7 +135,7 @@ def _by_setting(
 
 
 def strata(runs: Sequence[Run]) -> Section | None:
-    """A table per stratum, its values are columns, shaded as a heat map; None where no stratum has two values."""
+    """A heat map per stratum and score; None where no stratum has two values."""
     found = read_metrics(*runs)
     parts: list[Sheet] = []
     names = headlines(found)[:_STRATA_SCORES]
@@ -151,13 +150,23 @@ def strata(runs: Sequence[Run]) -> Section | None:
             ):
                 sizes[str(of.get(stratum))] += n
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
-        lines: dict[tuple[str, str], list[Value | None]] = {}
-        for name, one in product(names, found):
-            cells = [Value.from_json(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in labels]
-            lines |= {(name, one.label): cells} if any(cells) else {}
-        rows = [[name_with_arrow(found, name), label, *cells] for (name, label), cells in lines.items()]
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
-        parts.append(Sheet(f"By {stratum}", columns("score", "run", *labels), rows, notes, keys=2, shaded=2))
+        for name in names:
+            parts += _heat_maps(found, name, stratum, labels, notes)
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None
+
+
+def _heat_maps(
+    found: Sequence[RunMetrics], name: str, stratum: str, values: Sequence[str], notes: Sequence[str]
+) -> Iterator[Sheet]:
+    """A score by runs and values of a stratum; none where no run has it."""
+    lines: dict[str, list[Value | None]] = {}
+    for one in found:
+        known = one.strata.get(stratum, {})
+        cells = [Value.from_json(known.get(value, {}).get(name)) for value in values]
+        lines |= {one.label: cells} if any(cells) else {}
+    if lines:
+        heads, rows = longer_down(lines, values, ("run", stratum), better(found, name))
+        yield Sheet(f"{name} by {stratum}", heads, rows, notes, shaded=1)

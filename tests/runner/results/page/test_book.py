@@ -88,7 +88,7 @@ def test_hostile_names_and_strata_are_escaped_in_every_format(tmp_path):
     ]
     tree = parsed(book.write(runs, tmp_path / "out", title=HOSTILE)[0].read_text())
     assert not tree.xpath("//img | //main//script[not(@type)]") and HOSTILE in tree.xpath("string(//h1)")
-    assert r"\textbackslash{}input\{y\}" in (tmp_path / "out/tables/strata-by-task.tex").read_text()
+    assert r"\textbackslash{}input\{y\}" in (tmp_path / "out/tables/strata-score-x-by-task.tex").read_text()
     assert "<img" not in (tmp_path / "out/report.md").read_text().replace("\\<img", "")
 
 

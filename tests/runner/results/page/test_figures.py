@@ -65,6 +65,15 @@ def test_many_long_names_are_turned_and_cut_with_the_whole_as_a_tooltip():
     assert drawn(bars(long, {"a": [KNOWN] * 9}, "", ""), "//g[contains(@transform, 'rotate(-45)')]/text/title")
 
 
+def test_titles_of_axes_are_whole_texts_of_the_page():
+    for svg, titles in (
+        (intervals(["a"], [KNOWN], "x" * 99), ["x" * 99]),
+        (bars(["a"], {"a": [KNOWN]}, "y" * 99, "x" * 99), ["y" * 99, "x" * 99]),
+        (scatter([Series("a", POINTS)], "x" * 99, "y" * 99), ["y" * 99, "x" * 99]),
+    ):
+        assert html.fragment_fromstring(svg).xpath("p[@class='axis']/text()") == titles, "above and below the plot"
+
+
 def test_point_labels_do_not_overlap():
     assert sides(["one"], [(300, 90)], 400) == ["top right"]
     assert sides(["last"], [(360, 90)], 400) == ["top right"], "the margin has room for a short name"
