@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from runner.results.intervals import Metric, MetricJSON
-from runner.results.levels import Nested, shared_groups
+from runner.results.levels import Nested, describe, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
@@ -50,8 +50,7 @@ def _section(found: Sequence[Means]) -> Section | None:
     tables = [one for one in found if one.name == one.score or len(one.cells) <= _FEW]
     names, sheets = ", ".join(one.name for one in found if one not in tables), []
     for one in tables:
-        levels = " of ".join(f"means per {level}" for level in reversed(one.levels))
-        title = f"{one.score}: {levels}, and {ALL if one.pooled else TOTAL}"
+        title = f"{one.score}: {describe(one.levels)}, and {ALL if one.pooled else TOTAL}"
         lines = {label: [Value.of(of[name]) for name in one.columns] for label, of in one.cells.items()}
         sheets.append(Sheet(title, *longer_down(lines, one.columns, ("row", one.levels[-1]))))
     hidden = f"not shown here for {len(found[0].cells)} rows; the section on strata of the report's page has it."

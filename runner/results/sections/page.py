@@ -33,6 +33,7 @@ from runner.results.sections import (
     tools,
     verifier,
 )
+from runner.results.sections.episode_data import PAGE
 from runner.results.sheets import Section
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
@@ -61,7 +62,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "cards": cards.section,
     "episodes": episodes.section,
 }
-PAGE, READ = "report.html", "report.md"
+READ = "report.md"
 _SCORES = 30  # that can be chosen on the page
 _NAMED = 4  # agents, datasets or models in a title
 _TIME = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # begins the name of a folder that is not named otherwise

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runner.results.arrays import np
 from runner.results.kinds import group_by
+from runner.results.levels import note_of
 from runner.results.render.figures import bars, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
 from runner.results.runs import Run
@@ -54,6 +55,8 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     notes = [
         f"{one.label}: {status_line(one.run.manifest)}" for one in found if one.run.manifest.get("status") != "complete"
     ]
+    levels = {f"total/{score}": of for one in found for score, of in one.run.levels.items()}
+    notes += [note_of(name, levels[name]) for name in names if name in levels]
     heads = columns(
         "run", *(["dataset"] if several else []), ("episodes", "n"), *(column(found, name) for name in names)
     )
