@@ -117,7 +117,8 @@ def _cell(cell: Cell, column: Column, right: bool, scale: Scale | None) -> _Show
     if scale:
         low, high = scale
         css += f" h{round((value.value - low) / (high - low) * (_SHADES - 1)) if high > low else _SHADES // 2}"
-    return _Shown(*texts_of(value, column), css.strip(), repr(value.value), value.n, value.link)
+    text, interval = texts_of(value, column)
+    return _Shown(text, interval.replace(" = ", "\xa0=\xa0"), css.strip(), repr(value.value), value.n, value.link)
 
 
 def _shades(sheet: Sheet) -> list[Scale | None]:

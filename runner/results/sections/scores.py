@@ -165,11 +165,8 @@ def _heat_maps(
     found: Sequence[RunMetrics], name: str, stratum: str, values: Sequence[str], notes: Sequence[str]
 ) -> Iterator[Sheet]:
     """A score by runs and values of a stratum; none where no run has it."""
-    lines: dict[str, list[Value | None]] = {}
-    for one in found:
-        known = one.strata.get(stratum, {})
-        cells = [Value.from_json(known.get(value, {}).get(name)) for value in values]
-        lines |= {one.label: cells} if any(cells) else {}
-    if lines:
+    known = {one.label: one.strata.get(stratum, {}) for one in found}
+    lines = {run: [Value.from_json(of.get(value, {}).get(name)) for value in values] for run, of in known.items()}
+    if any(map(any, lines.values())):
         heads, rows = longer_down(lines, values, ("run", stratum), better(found, name))
         yield Sheet(f"{name} by {stratum}", heads, rows, notes, shaded=1)

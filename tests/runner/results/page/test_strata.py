@@ -34,6 +34,15 @@ def test_the_more_numerous_of_values_and_runs_are_rows(tmp_path):
         assert {column.better for column in sheet.columns[1:]} == {"higher"}
 
 
+def test_runs_without_the_score_are_left_out_and_turn_no_table(tmp_path):
+    none = {"one": ("k", [None, None]), "two": ("d", [None])}
+    given = {"a": SCORED, "b": SCORED, "c": none}
+    runs = [made(tmp_path / name, scored, choices={"agent": name}) for name, scored in given.items()]
+    sheet = next(part for part in strata(runs).parts if part.title == "score/x by task")
+    assert [column.name for column in sheet.columns] == ["run", "one", "two"], "as for scores that all three runs have"
+    assert [row[0] for row in sheet.rows] == ["a", "b"]
+
+
 def test_values_beyond_the_most_common_are_counted(tmp_path):
     run = made(tmp_path / "a", {f"t{n:02}": ("k", [1] * (2 if n else 1)) for n in range(41)})
     sheet = next(part for part in strata([run]).parts if part.title == "score/x by task")
