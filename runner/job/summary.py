@@ -9,16 +9,13 @@ from components.core.errors import ConfigError
 from runner.experiment.experiment import sweep_id
 from runner.job.exit_codes import CONFIG
 from runner.job.plan import Cell
-from runner.results.grid import deciding_score
 from runner.results.intervals import MetricJSON
-from runner.results.kinds import better, unit
 from runner.results.publications.gains import show_gains
-from runner.results.rows import headline
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
-from runner.results.sheets import Column, Sheet
+from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_sheet
 from runner.storage.resume import quoted
 from runner.study.log import note_look
@@ -26,8 +23,6 @@ from runner.terminal.command import print_lines
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
-_COLUMNS = 7
-_NOTHING = ("errors/", "cost/")  # metrics that are not printed where they are 0 in all jobs
 
 
 def summarise(plan: Sequence[Cell]) -> None:
@@ -65,23 +60,6 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
     folders = [run.folder for run in runs]
     if runs and sweep:
         finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])
-
-
-def jobs_table(title: str, jobs: Mapping[str, Mapping[str, MetricJSON]], runs: Sequence[Run]) -> Sheet:
-    """The scores that decide and other headlines of jobs (label -> metrics), which are these runs."""
-    manifests, found = [run.manifest for run in runs], list(jobs.values())
-    scores = [(deciding_score(run), metrics) for run, metrics in zip(runs, found, strict=True)]
-    decide = list(dict.fromkeys(t if (t := f"total/{one}") in metrics else one for one, metrics in scores if one))
-    named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
-    occurred = {name for metrics in found for name, one in metrics.items() if one["value"]}
-    names = [*dict.fromkeys([*decide, *headline(found, _COLUMNS, manifests, named)])][:_COLUMNS]
-    names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
-    heads = [Column("job"), *(Column(name, unit(name, manifests), better(name, manifests)) for name in names)]
-    rows = [[label, *(metrics.get(name, {}).get("value") for name in names)] for label, metrics in jobs.items()]
-    notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []
-    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for metrics in found)]:
-        notes.append(f"compare.scores: no job has a value of {', '.join(missing)}")
-    return Sheet(title, heads, rows, notes)
 
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:

@@ -2,8 +2,8 @@
 
 import json
 
-from runner.job.summary import jobs_table
 from runner.results.runs import Run
+from runner.results.sections.scores import jobs_table
 from tests.runner.results.folders import write
 from tests.slow import slow
 
@@ -115,6 +115,11 @@ def test_a_score_without_a_direction_decides_too(tmp_path):
     sheet, heads = jobs_of(tmp_path, jobs, neither=["score/x"])
     assert heads == [("job", ""), ("score/x", "")], "what is 0 in all jobs is left out"
     assert sheet.notes[0].startswith("score/x decides")
+
+
+def test_a_job_that_did_not_end_is_named(tmp_path):
+    sheet, _ = jobs_of(tmp_path, {"a": {"score/x": 1.0}}, status="interrupted")
+    assert sheet.notes[1] == "a: Status interrupted: 4 of 4 episodes finished, 0 errored."
 
 
 def test_requested_scores_without_a_value_are_named(tmp_path):
