@@ -85,7 +85,7 @@ def _scatter(series: Sequence[Series], y: str, height: int, logarithmic: bool, w
     parts = [*_grid(up, wide), f'<path class="line" d="M{_LEFT} {bottom}H{_LEFT + wide}"/>']
     places = [(across.at(n), name) for n, name in enumerate(names)]
     parts += _names(places, bottom, wide) if named else _below_ticks(across, bottom)
-    for n, one in enumerate(series):
+    for n, one in reversed([*enumerate(series)]):  # the first is above the others
         parts += _lines_of(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
     labelled = [mark for mark in marks if mark.label and mark.value.value is not None]
     points = [(across.at(numbers[mark.x]), up.at(mark.value.value or 0.0)) for mark in labelled]

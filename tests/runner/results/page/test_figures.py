@@ -38,6 +38,11 @@ def test_a_point_says_its_value_interval_and_number():
     assert tips(Plot("", scatter([Series("one", POINTS)], "x", "y")))[0] == "a: 1, 0.5 (0.400 to 0.800), n = 10"
 
 
+def test_points_of_the_first_series_are_drawn_above_those_of_others():
+    series = [Series(name, [Mark(1, BARE)]) for name in ("on the front", "beaten")]
+    assert tips(Plot("", scatter(series, "x", "y"))) == ["beaten: 1, 0.25", "on the front: 1, 0.25"]
+
+
 def test_a_bar_or_point_without_a_value_is_not_drawn():
     assert len(tips(Plot("", bars(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task")))) == 3
     assert tips(Plot("", scatter([Series("a", [Mark(1, Value(None))])], "x", "y"))) == []
