@@ -55,7 +55,7 @@ def test_reports_count_merged_runs_and_not_their_shards(home, capsys):
 
     assert home.run("-m", "run.shards=2", "model.name=a,b", "hydra.sweep.dir=sweep").code == 0
     capsys.readouterr()
-    assert main(["table", "sweep"]) == 0
+    assert main(["table", "sweep", "--all"]) == 0
     out = capsys.readouterr().out
     assert out.count("run folder: ") == 2
     assert "parts" not in out

@@ -204,5 +204,6 @@ function episodeView(index, row, episode) {
     ending(episode, row),
     scores(index, episode),
     spent(episode),
+    part("In a terminal", textBox(episode.command)),
   ].filter(Boolean);
 }
