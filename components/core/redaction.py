@@ -33,7 +33,7 @@ _KEYS = re.compile(
             (?=[a-z_.-]*+[A-Z\d*])(?:[\w.-]*+\*[\w.*-]{{0,200}}+|[\w.-]{{16,}}+)
         | AIza[\w-]{{10,}}+ | (?:AKIA|ASIA)[A-Z0-9]{{8,}}+ | eyJ[\w-]{{8,}}+(?:\.[\w-]++)++ )
       (?![\w.-]*+[/\\])
-    | (?<=://)(?:[^/\s@]+|[^/\s@:]*+:(?!\d{{1,5}}/)(?:[^\s@"':]|:(?!//))++)@(?:[^/\s@"']*@)*  # or a port
+    | (?<=//)(?<!///)(?:[^/\s@]+|[^/\s@:]*+:(?!\d{{1,5}}/)(?:[^\s@"'/]|/(?!/))++)@(?:[^/\s@"']*@)*  # or a port
     | (?i:authorization(?:{_ASSIGNED}|{_QUOTE}\s*+,\s*+b?{_QUOTE})(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+{_VALUE}+)
     | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
       {_ASSIGNED}(?!{_REFERENCE})(?:\$\{{[^{{}}]*+\}}{_VALUE}*|{_VALUE}{{6,}})
