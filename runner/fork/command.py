@@ -143,7 +143,7 @@ async def _execute(
 ) -> list[Cell]:
     """Rebuild and run all. Returns the jobs, with their exit codes."""
     cells = []
-    async with SharedResources(arms[0].experiment.budget, owed=len(arms), jobs=len(arms)) as resources:
+    async with SharedResources(arms[0].experiment.budget, remaining=len(arms), jobs=len(arms)) as resources:
         arms = await _with_memories(arms, resources)
         plans, refused = await plans_of(arms, episodes, request.choices)
         for line in refused[:_NAMED]:

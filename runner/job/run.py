@@ -198,7 +198,7 @@ class _Job:
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
+    """Run what remains, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
     When cancelled, what is finished is kept, and sent to MLflow: the line after an interrupt does not wait for that.
     """

@@ -28,16 +28,16 @@ Watch = Callable[[Experiment, int, Callable[[], Table]], str | None]
 
 
 class SharedResources:
-    """Made once per process on the running event loop. ``budget``: of all ``owed`` jobs, of which ``spent`` is gone;
-    ``jobs``: with those that were finished before; ``terminal``: whether this process has it for itself."""
+    """Made once per process on the running event loop. ``budget``: of all ``remaining`` jobs, of which ``spent`` is
+    gone; ``jobs``: with those that were finished before; ``terminal``: whether this process has it for itself."""
 
     def __init__(
-        self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
+        self, budget: Budget, remaining: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
     ) -> None:
         self.jobs = jobs
         self.board = Board(terminal)
         self.watch: Watch | None = None
-        self._budget_pool = BudgetPool(budget, owed, spent or Spent())
+        self._budget_pool = BudgetPool(budget, remaining, spent or Spent())
         self._in_flight: InFlight = {}
         self._models: dict[str, Model] = {}
         self._slots: dict[str, Slots] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.results import significance
 from runner.results.arrays import Floats, np
@@ -163,9 +163,16 @@ def adjust(differences: Iterable[Difference]) -> list[Difference]:
     return [one if one.p is None else replace(one, p_holm=next(p_values)) for one in found]
 
 
-def shares_of(pairs: Pairs, levels: Sequence[str]) -> tuple[list[float], list[float]]:
-    """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1; as
-    the clusters come first, since random signs depend on the order."""
+class Shares(NamedTuple):
+    """What each cluster adds to a mean difference, and its weight there; all weights together are 1."""
+
+    added: list[float]
+    weights: list[float]
+
+
+def shares_of(pairs: Pairs, levels: Sequence[str]) -> Shares:
+    """The shares of clusters in the mean difference (of means, by levels); as the clusters come first, since random
+    signs depend on the order."""
     codes, paths = pairs.table.paths(levels)
     numbers = pairs.table["number"]
     within = np.bincount(codes, minlength=len(paths))
@@ -180,5 +187,4 @@ def shares_of(pairs: Pairs, levels: Sequence[str]) -> tuple[list[float], list[fl
     weight = np.array(weights)[codes]
     _, first = np.unique(numbers, return_index=True)
     order = numbers[np.sort(first)]
-    shares, of_all = (np.bincount(numbers, weights=of)[order].tolist() for of in (pairs.gains * weight, weight))
-    return shares, of_all
+    return Shares(*(np.bincount(numbers, weights=of)[order].tolist() for of in (pairs.gains * weight, weight)))

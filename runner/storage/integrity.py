@@ -81,6 +81,11 @@ def verify(folder: Path) -> str:
         found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
     if found:
         raise ConfigError("\n".join(found))
-    without = "; it has no digests, since it did not end or is of an earlier version"
-    has_digests = bool(manifest.read(folder).get("files"))
-    return f"{folder}: config, records, metrics and texts are as its run wrote them{'' if has_digests else without}"
+    notes = manifest.read(folder)
+    if notes.get("files"):
+        return f"{folder}: config, records, metrics and texts are as its run wrote them"
+    config = "the config is as its run wrote it and " if notes.get("config") else ""
+    return (
+        f"{folder}: {config}no text of its records is missing; nothing else can be compared, because the manifest has "
+        "no digests: the run has not finished, or an earlier version wrote it"
+    )

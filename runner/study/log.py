@@ -1,7 +1,7 @@
 """The log of a study, ``NAME.log.jsonl`` next to its file: runs that began, deviations, looks at results, analyses.
 
 A line holds the digest of the line before it, and the first one is about what was frozen: a line that is changed or
-removed later is found, unless all lines after it are written anew.
+removed later is found, unless all lines after it are rewritten, too.
 """
 
 import json

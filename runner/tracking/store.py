@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import orjson
 
+from components.core.redaction import HIDDEN, redact
 from runner.storage.disk import locked
 from runner.storage.schema import DatasetFacts
 from runner.tracking.describe import Figure, Job, safe
@@ -194,9 +195,9 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def short(error: object, database: Path | None = None) -> str:
-    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause. A
+    """The first line of an error or text, without secrets; of a failed request only its cause. A
     ``database`` that is damaged or has no room is named, with what to do."""
-    text = re.sub(r"//[^/\s]*@", "//", str(error).strip().partition("\n")[0])
+    text = redact(str(error).strip().partition("\n")[0]).replace(f"//{HIDDEN}", "//")
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
         return damaged(database, text.removeprefix(_UNREADABLE))

@@ -451,3 +451,6 @@ def test_of_a_failed_request_only_the_cause_is_shown():
     )
     refused = '"HTTPConnection(h): Failed to establish a new connection: [Errno 111] Connection refused"'
     assert store.short(f"{pool} (Caused by NewConnectionError({refused}))").endswith(refused)
+    assert store.short("no answer of postgresql://me:p/a@s@host/db?token=hunter2hunter2") == (
+        "no answer of postgresql://host/db?[hidden]"
+    )

@@ -149,7 +149,7 @@ MORE = {
     "days": "12/12/2020 ", "keys": "sk-aA", "bearer": "Bearer ", "tokens": "token=", "JWT": "eyJaaaaaaaa.", "URL": "https://a@b?key=",
     "NumPy": "np.int64(", "thoughts": "<think>", "failing": "the tool failed ", "denied": "no never ", "bars": " | ",
     "experts": "Expert 1: ", "headings": "Total Analysis: ", "category": "1. Category:\n", "contractions": "can't ",
-    "control": "\x1b[31m\0", "quoted lines": '"\n',
+    "control": "\x1b[31m\0", "titles": "\x1b]0;", "passwords": "://a:b", "references": "token=${", "quoted lines": '"\n',
 }  # fmt: skip
 _runs = count()
 

@@ -63,14 +63,14 @@ def test_askings_have_their_own_seed_and_no_journal(home):
 
 
 @slow
-@pytest.mark.parametrize("owed", [0, 1, 2])
-def test_what_was_killed_is_asked_to_its_end(home, owed):
+@pytest.mark.parametrize("asked", [0, 1, 2])
+def test_what_was_killed_is_asked_to_its_end(home, asked):
     """Before its first asking, between two of the baseline, and in the middle of a check."""
     whole = askings(home)
-    (home / "canary/askings.json").write_text(json.dumps(whole[:owed]))
-    for number in range(owed, 2):
+    (home / "canary/askings.json").write_text(json.dumps(whole[:asked]))
+    for number in range(asked, 2):
         shutil.rmtree(home / f"canary/askings/{number:04}")
-    if owed == 2:
+    if asked == 2:
         assert main(["check", "canary"]) == 0
         (home / "canary/askings.json").write_text(json.dumps(whole))
         records = home / "canary/askings/0002/records.jsonl"
