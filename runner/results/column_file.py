@@ -7,25 +7,22 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, reduce
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any
 
 import orjson
-from pydantic import NonNegativeInt, TypeAdapter
 from zlib_ng.zlib_ng import crc32
 
 from components.core import task_text, tools
 from components.core.compact import compact_json
-from components.core.types import Verdict
 from runner.results import steps as steps_module
 from runner.results import table as table_module
 from runner.results.arrays import Array, np
 from runner.results.steps import Episode, Steps, Words
-from runner.results.table import Table
+from runner.results.table import FORMS, Table
 from runner.storage import records, stored, texts
 from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
@@ -34,42 +31,6 @@ from runner.storage.texts import TextReader
 FILE = "columns.cache"
 LEAST = 1 << 22  # bytes of records that are worth it
 _KINDS: Mapping[str, str] = {"O": "<i4", "i": "<i8", "f": "<f8"}  # kind of a column -> its numbers in the file
-
-
-@dataclass
-class _Values:
-    """The distinct values of the columns that are not numbers."""
-
-    sample_id: list[str]
-    epoch: list[int]
-    stop: list[str]
-    failure: list[str | None]
-    inputs: list[list[str] | None]
-    card: list[dict[str, Any] | None]
-    cluster: list[str]
-    scores: list[tuple[str, ...]]
-    ceilings: list[tuple[str, ...]]
-    usage: list[tuple[str, ...]]
-
-
-@dataclass
-class _Columns:
-    """Columns of ``n`` rows: their kinds, the strata that occur, and ``values``."""
-
-    n: NonNegativeInt
-    kinds: dict[str, Literal["O", "i", "f"]]
-    strata: list[dict[str, str]]
-    values: _Values
-
-
-@dataclass
-class _Steps:
-    """``Steps`` with the fields of episodes as distinct values and the number of each value."""
-
-    episodes: list[tuple[list[Any], list[int]]]
-    verdicts: list[tuple[int, Verdict | str]]
-    worded: int
-    words: list[Words]
 
 
 def load(folder: Path, lines: Iterator[Record], *, steps: bool = False) -> tuple[Table, Steps]:
@@ -121,8 +82,7 @@ def write(folder: Path, state: list[object], of: Table, found: Steps | None = No
     episodes = found and [
         _alike(values) for values in zip(*(vars(one).values() for one in found.episodes), strict=True)
     ]
-    head = {"n": len(of), "kinds": kinds, "strata": of.kinds, "values": alike}
-    heads = (head, found and vars(found) | {"episodes": episodes})
+    heads = ([len(of), kinds, of.kinds, alike], found and vars(found) | {"episodes": episodes})
     option = orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     body = [*(orjson.dumps(one, option=option) for one in heads), *numbers]
     fresh = folder / f"{FILE}.{os.getpid()}.tmp"
@@ -170,46 +130,28 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
     has_steps = data[end + 1 : end + 6] != b"null\n"
     if data[:begin] != _head(state, has_steps, [memoryview(data)[begin:]]):
         return None, None
-    after = data.find(b"\n", end + 1)
     try:
-        table = _table(_shapes()[0].validate_json(data[begin:end]), data, after + 1)
-        return table, _steps(data[end + 1 : after]) if with_steps and has_steps else None
-    except (IndexError, ValueError):  # with a checksum, but not written here
+        return _parsed(data, begin, end, with_steps and has_steps)
+    except (AttributeError, LookupError, TypeError, ValueError):  # with a checksum, but not written here
         return None, None
 
 
-@cache
-def _shapes() -> tuple[TypeAdapter[_Columns], TypeAdapter[_Steps], Mapping[str, TypeAdapter[Any]]]:
-    """Those of the heads, and of the values of each field of an episode."""
-    fields = {name: TypeAdapter(list[of]) for name, of in get_type_hints(Episode).items()}  # type: ignore[valid-type]
-    return TypeAdapter(_Columns), TypeAdapter(_Steps), fields
-
-
-def _steps(data: bytes) -> Steps:
-    """What is needed of the steps. Raises IndexError, ValueError."""
-    _, steps, shapes = _shapes()
-    parts = steps.validate_json(data)
-    fields = [
-        map(shape.validate_python(values).__getitem__, numbers)
-        for shape, (values, numbers) in zip(shapes.values(), parts.episodes, strict=bool(parts.episodes))
-    ]
-    return Steps(list(map(Episode, *fields)) if fields else [], parts.verdicts, parts.worded, parts.words)
-
-
-def _table(head: _Columns, data: bytes, place: int) -> Table:
-    """The table, whose numbers begin at a ``place`` of the data. Raises ValueError."""
-    values, columns = vars(head.values), dict[str, Array]()
-    most = {"rank": head.n, "number": head.n, "strata": len(head.strata)} | {
-        name: len(of) for name, of in values.items()
-    }
-    if {name for name, kind in head.kinds.items() if kind != "f"} != most.keys() or "seconds" not in head.kinds:
-        raise ValueError("a column is missing, or is not of numbers")
-    for name, kind in head.kinds.items():
+def _parsed(data: bytes, begin: int, end: int, with_steps: bool) -> tuple[Table, Steps | None]:
+    """What a file holds, whose first head is from ``begin`` to ``end``."""
+    after = data.index(b"\n", end + 1)
+    n, kinds, strata, alike = orjson.loads(data[begin:end])
+    columns, place = dict[str, Array](), after + 1
+    for name, kind in kinds.items():
         of = np.dtype(_KINDS[kind])
-        columns[name] = np.frombuffer(data, of, head.n, place).copy()  # without it all of the file stays in memory
-        place += head.n * of.itemsize
-        if head.n and name in most and not 0 <= columns[name].min() <= columns[name].max() < most[name]:
-            raise ValueError(f"{name} has a number that stands for nothing")
-        if name in values:
-            columns[name] = np.fromiter(values[name], object, len(values[name]))[columns[name]]
-    return Table(columns, head.strata)
+        columns[name] = np.frombuffer(data, of, n, place).copy()  # without it all of the file stays in memory
+        place += n * of.itemsize
+        if kind == "O":
+            values = [tuple(one) for one in alike[name]] if name in FORMS else alike[name]
+            columns[name] = np.fromiter(values, object, len(values))[columns[name]]
+    if not with_steps:
+        return Table(columns, strata), None
+    parts = orjson.loads(data[end + 1 : after])
+    verdicts = [(n, one if isinstance(one, str) else Unpacker.choice(one)) for n, one in parts["verdicts"]]
+    fields = [map(distinct.__getitem__, numbers) for distinct, numbers in parts["episodes"]]
+    episodes = list(map(Episode, *fields)) if fields else []
+    return Table(columns, strata), Steps(episodes, verdicts, parts["worded"], [Words(**one) for one in parts["words"]])

@@ -87,24 +87,13 @@ def test_a_damaged_file_is_made_again(folder, damage):
     assert path.read_bytes() == whole
 
 
-def replaced(old, new):
-    """A change of a body, which must have what is replaced."""
-    return lambda body: body[: body.index(old)] + new + body[body.index(old) + len(old) :]
-
-
 @each_row(
     "change",
     [
-        replaced(b'"n":4', b'"n":-1'),
-        replaced(b'"n":4', b'"n":400'),
-        replaced(b',"number":"i"', b""),
-        replaced(b'"sample_id":["', b'"sample_id":[5,"'),
-        replaced(b'"k"', b"[]"),
-        replaced(b'"worded":', b'"worded":"x","w":'),
-        replaced(b'"kind":"candidate"', b'"kind":5'),
-        replaced(b'"picks":{', b'"picks":{"x":1,'),
-        replaced(b'"episodes":[[', b'"episodes":[[[],[]],['),
-        lambda body: body[:-32] + b"\xff" * 32,
+        lambda body: body.replace(b"[4,{", b"[400,{", 1),
+        lambda body: body.replace(b"[4,{", b'["4",{', 1),
+        lambda body: body.replace(b'"worded":', b'"w":'),
+        lambda body: body[:-32] + b"\x7f" * 32,
         lambda body: body.replace(b"\n", b" "),
         lambda body: b"[" * 5_000,
     ],
@@ -113,6 +102,7 @@ def test_a_file_with_a_checksum_and_other_content_is_made_again(folder, change):
     first, path = fresh(folder), folder / column_file.FILE
     body = (whole := path.read_bytes()).partition(b"\n")[2]
     changed = change(body)
+    assert changed != body
     path.write_bytes(column_file._head(column_file.state_of(folder), True, [changed]) + changed)
     again = Run.read(folder, steps=True)
     assert again.steps == first.steps and plain(again) == plain(first) and path.read_bytes() == whole
