@@ -99,7 +99,7 @@ def _power_of(
 ) -> Iterator[dict[str, Any]]:
     """The power of each hypothesis, tested at the strictest level that it may meet. A sample of several seeds or epochs
     counts once: they may all say the same."""
-    alpha = study.final_alpha / (len(family) if study.multiplicity == "holm" else 1)
+    alpha = study.final_alpha / (max(1, len(family)) if study.multiplicity == "holm" else 1)
     names = [one.cluster or one.problem.id for one in samples]
     for one in family:
         of = levels.get(one.metric, ())[::-1]

@@ -128,6 +128,8 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
     path, reason = Path(cfg["protocol"]), (cfg["run"]["deviation"] or "").strip()
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
+    if facts["shard"] is not None:  # a part of a planned run: its samples follow from the limit and the seed
+        now |= {"data.ids": frozen.runs[0]["planned"]["data.ids"]}
     one, found = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
     changes = [*frozen.changes(), *found]
     if changes and not reason:

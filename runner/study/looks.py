@@ -23,15 +23,16 @@ class Begun:
 def begun(study: Path, folders: Iterable[Path] = ()) -> list[Begun]:
     """The runs of a study in the order in which they began; where one was moved, that of ``folders`` with its id. Those
     of ``folders`` that are of the study and not in its log, merged of parts, come last."""
-    given = {notes["id"]: (folder, notes["protocol"]) for folder in folders
-             if "protocol" in (notes := manifest.read(folder))}  # fmt: skip
+    given = {folder: notes for folder in folders if "protocol" in (notes := manifest.read(folder))}
     found = []
     for event in log.events(study, "run"):
-        folder, _ = given.pop(event["id"], (Path(event["folder"]), None))
-        here = manifest.read(folder).get("id") == event["id"]
-        found.append(Begun(event["arm"], event["seed"], folder, records.count(folder) if here else None))
-    merged = ((folder, of) for folder, of in given.values() if of["frozen"] == Frozen.read(study).digest)
-    return found + [Begun(of["arm"], of["seed"], folder, records.count(folder)) for folder, of in merged]
+        places = [folder for folder, notes in given.items() if notes["id"] == event["id"]] or [Path(event["folder"])]
+        here = manifest.read(places[0]).get("id") == event["id"]
+        found.append(Begun(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
+    known, frozen = {one.folder for one in found}, Frozen.read(study).digest
+    merged = ((folder, notes["protocol"]) for folder, notes in given.items() if folder not in known)
+    return found + [Begun(of["arm"], of["seed"], folder, records.count(folder))
+                    for folder, of in merged if of["frozen"] == frozen]  # fmt: skip
 
 
 def looks(study: Path) -> list[tuple[log.Event, bool]]:
