@@ -4,6 +4,7 @@ Exit codes: 0, 1 where ``check`` found differences, 2 config. See docs/guides/pr
 """
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +14,12 @@ from runner.config.catalogue import CONF
 from runner.protocol import stamp
 from runner.protocol.analysis import Analysis
 from runner.protocol.freeze import freeze, plan_of, weak
-from runner.protocol.report import sections, warnings, write
+from runner.protocol.report import power_of, sections, warnings, write
 from runner.results.runs import run_folders
-from runner.results.sheets import Sheet, columns
 from runner.results.terminal import show_section, show_sheet, show_text
 from runner.storage.manifest import shell_word
 from runner.storage.resume import differences_of, setting
+from runner.study import log
 from runner.study.frozen import Frozen, place_of
 from runner.study.looks import note_analysis
 from runner.terminal.command import Parser, exit_code_of, print_lines
@@ -73,18 +74,14 @@ def _freeze(path: Path, options: argparse.Namespace) -> None:
 
 def _show_plan(plan: Frozen) -> None:
     """Print the planned runs and their power."""
-    heads = columns("hypothesis", "samples", "patients", "alpha", "power", "samples needed")
-    rows = [
-        [one[key] for key in ("hypothesis", "samples", "patients", "alpha", "power", "needed")] for one in plan.power
-    ]
-    show_sheet(Sheet(f"{plan.study.title}: power", heads, rows))
+    show_sheet(power_of(plan))
     for one in plan.runs:
         print_lines(f"python -m runner {setting('protocol', plan.path)} {' '.join(map(shell_word, one['words']))}")
 
 
 def _check(path: Path, options: argparse.Namespace) -> int:
     """Compare everything with what was frozen. Returns 1 where something differs."""
-    if not place_of(path).exists():
+    if not log.events(path, "frozen"):
         plan = plan_of(path)
         _show_plan(plan)
         lines = weak(plan)
@@ -107,11 +104,11 @@ def _check_stamp(path: Path, frozen: Frozen) -> list[str]:
     if not place.exists():
         return [f"{place} is missing"] if frozen.study.timestamp else []
     try:
-        token = stamp.read(place.read_bytes(), frozen.digest)
+        time = stamp.read(place.read_bytes(), frozen.digest)
     except ValueError as error:
         return [f"{place}: {error}"]
-    verify = f"openssl ts -verify -digest {frozen.digest} -in {place} -CAfile AUTHORITY.pem"
-    print_lines(f"stamped at {token.time}; its signature: {verify}")
+    verify = f"openssl ts -verify -digest {frozen.digest} -in {shlex.quote(str(place))} -CAfile AUTHORITY.pem"
+    print_lines(f"stamped at {time}; its signature: {verify}")
     return []
 
 

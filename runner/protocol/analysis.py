@@ -61,14 +61,11 @@ class Analysis:
         return self.frozen.study
 
     @cached_property
-    def finished(self) -> Mapping[Key, int]:
-        """How many episodes each planned run has."""
-        return {key: len(self.runs[key].table) if key in self.runs else 0 for key in self.frozen.episodes}
-
-    @property
-    def whole(self) -> bool:
-        """Whether all planned episodes are there."""
-        return all(self.finished[key] >= planned for key, planned in self.frozen.episodes.items())
+    def lacking(self) -> list[str]:
+        """The planned runs that do not have all planned episodes."""
+        done = {key: len(run.table) for key, run in self.runs.items()}
+        return [f"{key[0]}, seed {key[1]}: {done.get(key, 0):,} of {planned:,}"
+                for key, planned in self.frozen.episodes.items() if done.get(key, 0) < planned]  # fmt: skip
 
     @cached_property
     def tables(self) -> Mapping[Key, Table]:
@@ -121,7 +118,7 @@ class Analysis:
     def interim(self) -> bool:
         """Whether this is an interim analysis that was planned."""
         seen = looks(self.frozen.path)
-        return not self.whole and bool(seen) and seen[-1][1]
+        return bool(self.lacking and seen) and seen[-1][1]
 
     @property
     def level(self) -> float:
@@ -130,7 +127,7 @@ class Analysis:
 
     def _verdict(self, one: Hypothesis, p: float | None, p_adjusted: float) -> str:
         shown = p is not None and p_adjusted <= self.level
-        if not self.whole and not (shown and self.interim):
+        if self.lacking and not (shown and self.interim):
             return "not decided"
         found = "shown" if shown else "cannot be tested" if p is None else "not shown"
         return f"{found}{' at a planned look' * self.interim}{', with deviations' * self._deviates(one)}"

@@ -12,7 +12,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from runner.config.errors import nearest
-from runner.experiment.experiment import Experiment, facts_of
+from runner.experiment.experiment import facts_of
 from runner.job.prepare import prepare_words
 from runner.protocol import stamp
 from runner.results.claims import Clusters, Planned
@@ -23,7 +23,7 @@ from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
 from runner.study import log
 from runner.study.frozen import Frozen, code_digest, place_of, planned_of
-from runner.study.plan import Hypothesis, Study, read
+from runner.study.plan import Hypothesis, Study, located, read
 
 
 def plan_of(path: Path, content: Any = None) -> Frozen:
@@ -37,7 +37,8 @@ def plan_of(path: Path, content: Any = None) -> Frozen:
         first: dict[str, Any] = {}
         for arm in study.arms:
             where = f"{path}: {arm}, seed {seed}"
-            experiment = _experiment(study, arm, seed, where)
+            with located(where):
+                experiment = prepare_words(study.words(arm, seed))
             facts = facts_of(experiment)
             _check(study, arm, facts, where)
             planned = planned_of(experiment.cfg, facts)
@@ -55,14 +56,6 @@ def plan_of(path: Path, content: Any = None) -> Frozen:
              for one in _power_of(study, family, list(samples.values()), kinds, levels)]  # fmt: skip
     code = code_digest(packages := sorted(allow))
     return Frozen(path, manifest.now(), file, content, code, packages, manifest.git_state(), runs, power)
-
-
-def _experiment(study: Study, arm: str, seed: int, where: str) -> Experiment:
-    """A planned run, built and checked. Raises ConfigError."""
-    try:
-        return prepare_words(study.words(arm, seed))
-    except ConfigError as error:
-        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
 
 
 def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
@@ -140,7 +133,7 @@ def freeze(path: Path, amend: str | None) -> Frozen:
             raise ConfigError(f"{path} was frozen at {before[-1]['time']}: an amendment needs --amend REASON")
         if amend is not None and not before:
             raise ConfigError(f"--amend: {path} is not frozen yet")
-        token = stamp.request(plan.study.timestamp, digest) if plan.study.timestamp else None
+        der = stamp.request(plan.study.timestamp, digest) if plan.study.timestamp else None
         if plan.study.tag:
             _tag(path, plan.study.tag, digest)
         for place in (target, stamp.place_of(path)):
@@ -149,10 +142,10 @@ def freeze(path: Path, amend: str | None) -> Frozen:
                 shutil.copyfile(place, kept)
         disk.replace(target, text)
         stamp.place_of(path).unlink(missing_ok=True)
-        if token is not None:
-            stamp.place_of(path).write_bytes(token.der)
+        if der is not None:
+            stamp.place_of(path).write_bytes(der)
         log.add(path, {"event": "frozen", "digest": digest, "reason": amend, "tag": plan.study.tag,
-                       "stamped": token and token.time, "authority": plan.study.timestamp})  # fmt: skip
+                       "stamped": der and stamp.read(der, digest), "authority": plan.study.timestamp})  # fmt: skip
     return Frozen.read(path)
 
 

@@ -1,6 +1,7 @@
 """The report of a study: what was asked, in that order; what was done otherwise; and apart from it all else."""
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from runner.results.sections.page import sections_of, write_sections
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.storage import manifest
 from runner.study import log
+from runner.study.frozen import Frozen
 from runner.study.looks import looks
 
 AUTHORS = "by the authors"
@@ -38,7 +40,7 @@ def sections(analysis: Analysis) -> list[Section]:
         asked.append(_strata(analysis))
     return [
         Section("hypotheses", "Hypotheses", _ASKED, asked),
-        Section("protocol", "Protocol", analysis.study.question, [_plan(analysis), _power(analysis)]),
+        Section("protocol", "Protocol", analysis.study.question, [_plan(analysis), power_of(analysis.frozen)]),
         Section("flow", "Samples and runs", "", [_flow(analysis)]),
         Section("deviations", "Deviations and looks", "", [_deviations(analysis), _looks(analysis)]),
     ]
@@ -60,10 +62,8 @@ def write(analysis: Analysis, home: Path, asked: Sequence[Section]) -> Path:
 def warnings(analysis: Analysis) -> list[str]:
     """What a reader must know first."""
     lines = warnings_of(list(analysis.runs.values()))
-    lacking = [f"{arm}, seed {seed}: {n:,} of {planned:,}" for (arm, seed), planned in analysis.frozen.episodes.items()
-               if (n := analysis.finished[arm, seed]) < planned]  # fmt: skip
-    if lacking:
-        lines.insert(0, f"not all planned samples were run, nothing is decided: {'; '.join(lacking)}")
+    if analysis.lacking:
+        lines.insert(0, f"not all planned samples were run, nothing is decided: {'; '.join(analysis.lacking)}")
     if gone := ", ".join(str(one.folder) for one in analysis.missing):
         lines.insert(0, f"runs that are not where they were run: {gone}; name where they are, after the study's file")
     return lines
@@ -74,13 +74,14 @@ def _plan(analysis: Analysis) -> Sheet:
     last = log.events(frozen.path, "frozen")[-1]
     budget = ", ".join(f"{key} {value:g}" for key, value in vars(study.budget).items() if value is not None)
     looks = ", ".join(map(str, study.looks)) or "none"
+    planned = {key: json.loads(text) for one in frozen.runs for key, text in one["planned"].items()}
     facts = {
         "frozen (UTC)": frozen.time[:19].replace("T", " "),
         "time stamp": f"{last['stamped']} by {last['authority']}" if last["stamped"] else "none",
         "git": f"commit {str(frozen.git['commit'])[:10]}{', with changes' * bool(frozen.git['dirty'])}, tag"
                f" {last['tag'] or 'none'}",
         "SHA-256 of the frozen form": frozen.digest, "of the code": frozen.code,
-        **{f"of {key}": digest for key, digest in _digests(analysis).items()},
+        **{f"of {key}": str(of) for key, of in planned.items() if key.startswith(("data.fingerprint", "prompts."))},
         **{f"arm {name}": " ".join([*study.common, *words]) for name, words in study.arms.items()},
         "models": ", ".join(f"{role} {name}" for role, name in study.models.items()),
         "samples": f"{study.samples} in each arm, seeds {', '.join(map(str, study.seeds))}",
@@ -91,22 +92,16 @@ def _plan(analysis: Analysis) -> Sheet:
     return Sheet("What was planned", columns("item", "planned"), [[name, text] for name, text in facts.items()])
 
 
-def _digests(analysis: Analysis) -> dict[str, str]:
-    """The digests of data and prompts; of prompts that arms have in common once."""
-    planned = {key: text for one in analysis.frozen.runs for key, text in one["planned"].items()}
-    found = {key: text.strip('"') for key, text in planned.items() if key.startswith("prompts.")}
-    return {"the data": planned["data.fingerprint"].strip('"')} | found
-
-
-def _power(analysis: Analysis) -> Sheet:
+def power_of(plan: Frozen) -> Sheet:
+    """The power of each hypothesis, and what it assumes."""
     heads = columns("hypothesis", "assumed", "samples", "patients", "alpha", "power", "samples needed")
     rows: list[list[Cell]] = []
-    for one, of in zip(analysis.study.hypotheses, analysis.frozen.power, strict=True):
+    for one, of in zip(plan.study.hypotheses, plan.power, strict=True):
         spread = f"sd {one.sd:g}" if one.sd is not None else f"{one.differ:g} of the pairs differ"
         assumed = f"gain {one.expected:g}, {spread}, correlation within patients {one.within:g}"
         rows.append([one.name, assumed, *(of[key] for key in ("samples", "patients", "alpha", "power", "needed"))])
     notes = ["alpha: two-sided, divided by the number of hypotheses of a family with Holm, the strictest level of them"]
-    return Sheet("Power", heads, rows, notes)
+    return Sheet(f"{plan.study.title}: power", heads, rows, notes)
 
 
 def _asked(title: str, analysis: Analysis, found: Sequence[Finding]) -> Sheet:

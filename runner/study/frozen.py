@@ -43,18 +43,14 @@ class Frozen:
     def read(cls, study: Path) -> Self:
         """The frozen form of a study, as the log says that it was frozen. Raises ConfigError."""
         path, logged = place_of(study), log.events(study, "frozen")
-        try:
-            raw = path.read_bytes()
-            digest = hashlib.sha256(raw).hexdigest()
-            if not logged or logged[-1]["digest"] != digest:
-                raise ValueError(f"it is not what {log.file_of(study)} says was frozen")
-            return cls(study, **json.loads(raw), digest=digest)
-        except FileNotFoundError:
-            hint = f"python -m runner.protocol freeze {study}" if study.exists() else "there is no such file"
-            raise ConfigError(f"protocol={study} is not frozen: {hint}") from None
-        except (OSError, ValueError, TypeError) as error:
-            again = f"python -m runner.protocol freeze {study}{' --amend REASON' * bool(logged)}"
-            raise ConfigError(f"{path}: {error}; put it back from a copy, or: {again}") from None
+        again = f"python -m runner.protocol freeze {study}{' --amend REASON' * bool(logged)}"
+        raw = path.read_bytes() if path.exists() else b""
+        if not raw and not logged:
+            raise ConfigError(f"protocol={study} is not frozen: {again if study.exists() else 'there is no such file'}")
+        if not logged or logged[-1]["digest"] != (digest := hashlib.sha256(raw).hexdigest()):
+            was = f"is not what {log.file_of(study)} says was frozen"
+            raise ConfigError(f"{path} {was}: put it back from a copy, or: {again}")
+        return cls(study, **json.loads(raw), digest=digest)
 
     @cached_property
     def study(self) -> Study:
@@ -115,23 +111,16 @@ def _roots(packages: Sequence[str]) -> Iterator[Path]:
         yield from map(Path, (spec and spec.submodule_search_locations) or ())
 
 
-def under_protocol(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
-    """What a run's manifest says of its protocol, with a note where it deviates. Raises ConfigError."""
-    found = conform(cfg, facts)
-    note = f"deviates from {cfg['protocol']} ({found['reason']}): {'; '.join(found['deviations'])}"
-    return {"protocol": found, "notes": [*facts["notes"], *([note] if found["deviations"] else [])]}
-
-
-def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
-    """Which planned run of the study that a config names this is, and how it deviates. Raises ConfigError where it does
-    and no reason is given."""
+def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
+    """What a manifest says of the study that a config names: which planned run this is, and how it deviates, with a
+    note. Raises ConfigError where it does and no reason is given."""
     path, reason = Path(cfg["protocol"]), (cfg["run"]["deviation"] or "").strip()
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
     if facts["shard"] is not None:  # a part of a planned run: its samples follow from the limit and the seed
         now |= {"data.ids": frozen.runs[0]["planned"]["data.ids"]}
-    one, found = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
-    changes = [*frozen.changes(), *found]
+    one, differing = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
+    changes = [*frozen.changes(), *differing]
     if changes and not reason:
         more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
         raise ConfigError(
@@ -139,7 +128,9 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
             f"{'; '.join(changes[:_NAMED])}{more}. Run what was planned ({' '.join(one['words'])}), or state why not: "
             'run.deviation="reason"'
         )
-    return {
+    found: ProtocolFacts = {
         "study": str(path.absolute()), "frozen": frozen.digest, "arm": one["arm"], "seed": one["seed"],
         "planned": one["episodes"], "deviations": changes, "reason": reason if changes else None,
     }  # fmt: skip
+    note = [f"deviates from {path} ({reason}): {'; '.join(changes)}"] if changes else []
+    return {"protocol": found, "notes": [*facts["notes"], *note]}

@@ -5,7 +5,8 @@ the largest difference that does not matter. A gain is the first arm less the se
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -178,10 +179,17 @@ class Study:
         """A study from the content of its file. Raises ConfigError."""
         if not isinstance(content, dict):
             raise ConfigError(f"{where}: a study is a mapping of names and values; runner.protocol new writes one")
-        try:
+        with located(where):
             return check(cls, content)
-        except ConfigError as error:
-            raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Around checks: each line of a ConfigError begins with its place."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
 
 
 def read(path: Path) -> tuple[Any, str]:

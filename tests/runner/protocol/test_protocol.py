@@ -173,6 +173,9 @@ def test_what_deviates_is_refused_and_nothing_is_run(frozen):
     assert events(frozen, "run") == []
     (frozen / "study.frozen.json").unlink()
     done = run(frozen)
+    assert done.code == 2 and "study.frozen.json is not what study.log.jsonl says was frozen: put it back" in done.err
+    (frozen / "study.log.jsonl").unlink()
+    done = run(frozen)
     assert done.code == 2 and "is not frozen: python -m runner.protocol freeze study.yaml" in done.err
 
 
@@ -288,8 +291,14 @@ def test_a_frozen_form_that_was_changed_is_refused_wherever_it_is_read(whole, ca
     ):
         assert command() == 2
     err = capsys.readouterr().err
-    assert err.count("study.frozen.json: it is not what study.log.jsonl says was frozen") == 2
+    assert err.count("study.frozen.json is not what study.log.jsonl says was frozen") == 2
     assert not (whole / "other").exists()
+
+
+def test_a_freeze_before_its_log_says_how_to_go_on(frozen, capsys):
+    (frozen / "study.log.jsonl").unlink()
+    done = run(frozen)
+    assert done.code == 2 and "or: python -m runner.protocol freeze study.yaml\n" in done.err
 
 
 def test_a_frozen_form_that_was_removed_does_not_make_the_study_new(whole, capsys):
@@ -301,7 +310,6 @@ def test_a_frozen_form_that_was_removed_does_not_make_the_study_new(whole, capsy
 def test_a_freeze_that_was_broken_off_is_done_again(frozen):
     """The log's line is the last to be written."""
     (frozen / "study.log.jsonl").unlink()
-    assert main(["check", "study.yaml"]) == 2
     assert main(["freeze", "study.yaml"]) == 0 and main(["check", "study.yaml"]) == 0
 
 
