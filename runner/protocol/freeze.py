@@ -67,7 +67,8 @@ def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
             continue
         if one.metric not in facts["kinds"] and one.metric not in OWN:
             known = nearest(one.metric, [*facts["kinds"], *OWN])
-            raise ConfigError(f"{where}: {one.name}: no metric {one.metric!r}; {known}")
+            decides = f"; {facts['decides']} decides" if facts["decides"] else ""
+            raise ConfigError(f"{where}: {one.name}: no metric {one.metric!r}; {known}{decides}")
         if (way := better(one.metric, [facts])) and way != one.direction:
             raise ConfigError(f"{where}: {one.name}: direction: {one.metric} is better {way}, not {one.direction}")
         if one.differ is not None and (kind := kind_of(one.metric, facts["kinds"])) != "proportion":

@@ -24,8 +24,8 @@ _GAIN = Column("gain", "", "higher", signed=True)
 _ASKED = (
     "Gain: the mean difference over pairs (same sample, same seed), positive where the first arm is better, with its "
     "95 % interval over whole patients, which is not adjusted. The claim is tested on one side: p, adjusted for all "
-    "hypotheses, must not exceed the level. Not shown is not the same as shown to be untrue. Secondary hypotheses are "
-    "tested only after all primary ones are shown."
+    "hypotheses, must not exceed the level, half of alpha, which asks for no less than the interval. Not shown is not "
+    "the same as shown to be untrue. Secondary hypotheses can be shown only if all primary ones are."
 )
 _EXPLORATORY = "Not asked in the protocol: exploratory, without any claim. "
 

@@ -24,8 +24,11 @@ def begun(study: Path, folders: Iterable[Path] = ()) -> list[Begun]:
     """The runs of a study in the order in which they began; where one was moved, that of ``folders`` with its id. Those
     of ``folders`` that are of the study and not in its log, merged of parts, come last."""
     given = {folder: notes for folder in folders if "protocol" in (notes := manifest.read(folder))}
-    found = []
-    for event in log.events(study, "run"):
+    found, first = list[Begun](), dict[str, log.Event]()
+    for event in log.events(study):
+        if event["event"] in ("run", "resumed"):  # whose first line may be lost with the process
+            first.setdefault(event["id"], event)
+    for event in first.values():
         places = [folder for folder, notes in given.items() if notes["id"] == event["id"]] or [Path(event["folder"])]
         here = manifest.read(places[0]).get("id") == event["id"]
         found.append(Begun(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))

@@ -13,7 +13,7 @@ from runner.protocol.__main__ import main
 from runner.protocol.report import LISTS
 from runner.storage import disk
 from runner.study import log
-from runner.study.looks import looks
+from runner.study.looks import begun, looks
 from tests.acceptance.command import run_in_process
 from tests.slow import slow
 
@@ -337,6 +337,12 @@ def test_a_run_that_was_deleted_is_missed_and_its_successor_does_not_count_in_si
     out = capsys.readouterr().out
     assert "runs that are not where they were run:" in out and f"a run is not there: {whole / 'bad'}" in text_of(whole)
     assert "shown, with deviations |" in text_of(whole)
+
+
+def test_a_run_whose_begin_was_not_logged_counts_once_it_is_resumed(frozen):
+    for name, event in (("a", "resumed"), ("b", "run"), ("b", "resumed")):
+        log.add(frozen / "study.yaml", {"event": event, "id": name, "folder": name, "arm": "checked", "seed": 0})
+    assert [one.folder.name for one in begun(frozen / "study.yaml")] == ["a", "b"]
 
 
 def test_a_clock_that_was_set_back_is_a_deviation(whole, monkeypatch):
