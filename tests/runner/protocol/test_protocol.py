@@ -4,12 +4,14 @@ import csv
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from runner import compare, report
 from runner.config.catalogue import CONF
 from runner.protocol.__main__ import main
+from runner.protocol.freeze import plan_of
 from runner.protocol.report import LISTS
 from runner.storage import disk
 from runner.study import log
@@ -343,6 +345,22 @@ def test_a_run_whose_begin_was_not_logged_counts_once_it_is_resumed(frozen):
     for name, event in (("a", "resumed"), ("b", "run"), ("b", "resumed")):
         log.add(frozen / "study.yaml", {"event": event, "id": name, "folder": name, "arm": "checked", "seed": 0})
     assert [one.folder.name for one in begun(frozen / "study.yaml")] == ["a", "b"]
+
+
+def test_pairs_that_errors_took_are_deviations(whole, capsys):
+    path = whole / "accept/records.jsonl"
+    first, *rest = path.read_text().splitlines(keepends=True)
+    path.write_text(json.dumps(json.loads(first) | {"stop": "error"}) + "\n" + "".join(rest))
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 0
+    text = text_of(whole)
+    assert "H1: 1 pairs are not analysed: ended in an error" in text and text.count("shown, with deviations |") == 3
+
+
+def test_a_sample_of_two_seeds_counts_once_for_the_power(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = STUDY.replace("limit=16", "limit=100").replace("samples: 16", "samples: 100\nseeds: [0, 1]")
+    (tmp_path / "study.yaml").write_text(text)
+    assert 100 < plan_of(Path("study.yaml")).power[0]["samples"] < 200
 
 
 def test_a_clock_that_was_set_back_is_a_deviation(whole, monkeypatch):
