@@ -34,7 +34,7 @@ from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, verify, write_metrics
 from runner.storage.resume import quoted
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"

@@ -32,7 +32,7 @@ from runner.results.terminal import show_section
 from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import unused
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import print_note
 
 _NAMED = 5  # refusals that are printed

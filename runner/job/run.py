@@ -31,7 +31,7 @@ from runner.storage.integrity import METRICS, digests_of
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
-from runner.study.frozen import under_protocol
+from runner.study.frozen import conform
 from runner.study.log import note_begin
 from runner.terminal.command import print_lines, print_note, reader_left
 from runner.tracking import Heartbeat, track_made
@@ -207,7 +207,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
     if cfg.get("protocol"):
-        facts |= under_protocol(cfg, facts)
+        facts |= conform(cfg, facts)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)

@@ -18,7 +18,7 @@ from runner.results.sections.page import write
 from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_sheet
 from runner.storage.resume import quoted
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import print_lines
 from runner.tracking import finish_sweep
 

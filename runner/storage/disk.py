@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from components.core.errors import ConfigError
+
 _HINTS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "; make room on its disk"),
     **dict.fromkeys(
@@ -69,3 +71,14 @@ def lock_folder(folder: Path) -> int | None:
             return None
         raise
     return file
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Around work in a folder of one command at a time. Raises ConfigError."""
+    if (lock := lock_folder(folder)) is None:
+        raise ConfigError(f"{folder} is in use by another process; wait for it")
+    try:
+        yield
+    finally:
+        os.close(lock)

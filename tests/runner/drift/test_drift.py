@@ -116,7 +116,7 @@ def test_other_data_are_refused(home, capsys):
 def test_a_set_that_is_being_asked_is_left_alone(home, capsys):
     lock = canaries.disk.lock_folder(home / "canary")
     assert lock is not None and main(["check", "canary"]) == 2
-    assert "canary is being asked by another process; wait for it" in capsys.readouterr().err
+    assert "canary is in use by another process; wait for it" in capsys.readouterr().err
 
 
 def test_a_trial_that_broke_off_does_not_stop_the_next_check(home, capsys):
