@@ -5,7 +5,6 @@ docs/guides/drift.md.
 """
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -79,12 +78,10 @@ def _run(options: argparse.Namespace) -> int:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Around askings: one command at a time. Raises ConfigError."""
-    if (lock := disk.lock_folder(folder)) is None:
-        raise ConfigError(f"{folder} is being asked by another process; wait for it")
-    try:
+    with disk.folder_lock(folder) as is_free:
+        if not is_free:
+            raise ConfigError(f"{folder} is being asked by another process; wait for it")
         yield
-    finally:
-        os.close(lock)
 
 
 def _ask_baseline(canary: Canary) -> int:
