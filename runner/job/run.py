@@ -186,7 +186,8 @@ class _Job:
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
         learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-        calls = calls_line(notes, None if journal is None else journal.last_written)
+        n_before = self.outcome.finished - self.outcome.n_run
+        calls = calls_line(notes, None if journal is None else journal.last_written, n_before)
         new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
         lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]

@@ -24,12 +24,13 @@ def tag_of(home: Path) -> str:
     return safe(tag)
 
 
-def tag_above(folder: Path, name: str) -> str:
-    """The tag of the sweep of this name in which a job's folder lies. Raises OSError."""
+def tag_above(folder: Path, name: str) -> str | None:
+    """The tag of the sweep of this name in which a job's folder lies; None where it was moved out. Raises OSError."""
     above = folder.absolute().parents
     tagged = (home for home in above if (home / FILE).is_file())
     named = (home for home in above if home.name == name)  # it was not tracked when it ran
-    return tag_of(next(tagged, None) or next(named, above[0]))
+    home = next(tagged, None) or next(named, None)
+    return None if home is None else tag_of(home)
 
 
 def name_of(tag: str) -> str:
