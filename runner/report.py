@@ -221,8 +221,8 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     if missing := {"name", "choices", "dataset", "status"} - facts.keys():
         path = folder / manifest.FILE
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
-    for line in changed_files(folder):
-        print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
+    for change in changed_files(folder):
+        print_note(f"warning: {change.line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
     summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)

@@ -19,7 +19,7 @@ from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.progress import Progress, log_to
-from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
+from runner.experiment.experiment import Experiment, facts_of, study
 from runner.experiment.parts import sandbox_of
 from runner.job.execute import Execution, Outcome
 from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
@@ -186,7 +186,8 @@ class _Job:
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
         learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-        calls = calls_line(notes, None if journal is None else journal.last_written)
+        n_before = self.outcome.finished - self.outcome.n_run
+        calls = calls_line(notes, None if journal is None else journal.last_written, n_before)
         new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
         lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
@@ -213,7 +214,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
-        sweep = sweep_id(experiment.launch.sweep)
+        sweep = None if experiment.launch.sweep is None else Path(experiment.launch.sweep)
         heartbeat = own.enter_context(Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs))
         writer = RecordWriter(folder, key_variables_of(cfg))
         own.callback(writer.close)

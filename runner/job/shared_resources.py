@@ -17,6 +17,7 @@ from components.core.protocols import Model
 from components.core.traits import ModelTraits, declared
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
+from runner.episode.episode import is_cancelled
 from runner.episode.progress import Board
 from runner.experiment.experiment import Experiment
 from runner.results.table import Table
@@ -52,6 +53,8 @@ class SharedResources:
         return self
 
     async def __aexit__(self, *error: Any) -> None:
+        if (cut := self._budget_pool.total.cut) and is_cancelled():
+            print_note(f"{cut:,} calls in flight were cut" if cut > 1 else "1 call in flight was cut")
         await self._stack.__aexit__(*error)  # aclose would hide an interrupt under what it raises
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner.experiment.experiment import sweep_id
 from runner.job.exit_codes import CONFIG
 from runner.job.plan import Cell
 from runner.results.intervals import MetricJSON
@@ -37,7 +36,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     note_look([run.folder for run in runs])
     show_sheet(jobs_table(f"{len(done)} of {len(plan)} jobs", {cell.label: of for cell, of in done}, runs))
     print()  # noqa: T201
-    home = plan[0].folder.parent
+    home = plan[0].home
     show_methods(runs, home=home, brief=True)
     if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
@@ -50,7 +49,7 @@ def summarise(plan: Sequence[Cell]) -> None:
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
     print_lines(*warnings_of(runs), calls(manifests), f"folder:     {home}")
-    pages, sweep = list[Path](), sweep_id(str(home))
+    pages = list[Path]()
     try:
         if runs:
             pages = write(runs, home)
@@ -58,8 +57,8 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
     except ConfigError as error:  # a report that cannot be written costs one line, no result
         print_lines(f"no report:  {error}")
     folders = [run.folder for run in runs]
-    if runs and sweep:
-        finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])
+    if runs:
+        finish_sweep(home, folders, runs[0].cfg, [*files, *pages])
 
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:

@@ -22,7 +22,7 @@ from runner import tracking
 from runner.config.hydra_patches import Callbacks
 from runner.config.targets import CODE_ERRORS
 from runner.episode.budget import Budget, Spent
-from runner.experiment.experiment import Launch, sweep_id
+from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
 from runner.job.prepare import check
 from runner.job.shared_resources import SharedResources
@@ -188,7 +188,7 @@ def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs
                     cell.code, cell.error = 1, redact(format_exception_only(error)[-1].strip())
         return
     first = remaining[0]
-    tracking.prepare(first.cfg, first.folder.parent, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    tracking.prepare(first.cfg, first.home, total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
         print_note(f"budget.run is divided: each of {len(remaining)} jobs may take its part: they share no process")
     callbacks = launcher.hydra_context.callbacks

@@ -80,10 +80,26 @@ def test_metrics_that_are_computed_again_are_as_they_should_be(folder):
     assert manifest.read(folder) == {"id": "x"}, "a run without digests gets none of a part"
 
 
+def test_metrics_of_a_run_in_progress_are_written_by_its_own_process_only(folder):
+    before = (folder / manifest.FILE).read_bytes(), (folder / "metrics.json").read_bytes()
+    writer = RecordWriter(folder)
+    write_metrics(folder, '{"b": 2}')
+    assert before == ((folder / manifest.FILE).read_bytes(), (folder / "metrics.json").read_bytes())
+    writer.close()
+
+
+@each_row("place", ["of metrics.json and", "config.yaml like"])
+def test_advice_depends_on_the_file_and_not_on_names_of_folders(tmp_path, place):
+    folder = tmp_path / place
+    manifest.write(folder, {"files": {"records.jsonl": {"bytes": 1, "sha256": "x"}}})
+    with pytest.raises(Damaged, match=f"records.jsonl is missing.*put it back{_RESUME}"):
+        refuse_changed(folder)
+
+
 def test_sizes_alone_show_a_cut_file(folder):
     _cut(folder / "texts-0000.jsonl.gz")
-    (line,) = changed_files(folder)
-    assert "texts-0000.jsonl.gz has" in line
+    (change,) = changed_files(folder)
+    assert "texts-0000.jsonl.gz has" in change.line
 
 
 def test_folder_without_digests_is_checked_by_its_texts(folder):
@@ -127,4 +143,4 @@ def test_only_files_of_the_folder_are_opened(tmp_path):
     (tmp_path / "other").write_text("")
     empty = {"bytes": 0, "sha256": "x"}
     manifest.write(tmp_path / "run", {"files": {"/dev/zero": empty, "../other": empty}})
-    assert all("is missing" in line for line in integrity.changed_files(tmp_path / "run", contents=True))
+    assert all("is missing" in change.line for change in integrity.changed_files(tmp_path / "run", contents=True))
