@@ -61,7 +61,7 @@ class Case:
         """The samples that the power calculation asks for."""
         sizes = np.arange(400) % (2 * _PER_PATIENT - 1) + 1 if self.by_patient else np.ones(400, dtype=int)
         names = np.repeat(np.arange(400), sizes)
-        return self.planned.needed(Clusters.of(map(str, names)), ALPHA, POWER) or 0
+        return self.planned.needed(Clusters.of(list(map(str, names))), ALPHA, POWER) or 0
 
     def pairs(self, rng: Generator, n: int, gain: float) -> Pairs:
         """Simulated pairs of two methods with this true gain."""
@@ -80,8 +80,7 @@ class Case:
         rng = np.random.default_rng([n, self.binary, self.by_patient])
         found = 0
         for _ in range(draws):
-            pairs = self.pairs(rng, n, gain)
-            p = claim_p(pairs, difference_of(pairs), self.bounds)
+            p = claim_p(difference_of(self.pairs(rng, n, gain)), self.bounds)
             found += p is not None and p <= ALPHA / 2
         return 100 * found / draws
 

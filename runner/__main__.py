@@ -1,6 +1,7 @@
 """The command: ``python -m runner`` and ``wardround``.
 
-Exit codes: 0 complete, 1 too many errored samples, 2 config, 3 budget reached, 130 interrupted.
+Exit codes: 0 complete, 1 too many errored samples, or with ``tracking.wait`` a run that MLflow did not get, 2 config,
+3 budget reached, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def _dispatch(task: Task, words: list[str]) -> int:
     if bundled or forked or task.started:
         from runner import tracking
 
-        tracking.end()
+        not_sent = tracking.end()
+        code = code or not_sent
     return code
 
 

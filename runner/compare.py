@@ -21,7 +21,7 @@ from runner.results.sections.comparisons import FILE, READ, all_effects, compari
 from runner.results.terminal import show_section, show_text
 from runner.results.versus import compare_rows
 from runner.storage.records import FILE as RECORDS
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import Parser, exit_code_of
 
 _MLFLOW = "mlflow:"

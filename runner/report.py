@@ -21,6 +21,7 @@ from runner.results.publications import ledger
 from runner.results.publications.paper import load
 from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.render.formats import comma
+from runner.results.rows import read_metrics
 from runner.results.runs import Run, config_of, folder_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
@@ -28,11 +29,12 @@ from runner.results.sections.episodes import show_episode
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
-from runner.results.terminal import show_section
+from runner.results.sections.scores import jobs_table
+from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, verify, write_metrics
 from runner.storage.resume import quoted
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
@@ -90,13 +92,17 @@ def _home(runs: Sequence[Run], out: str | None = None) -> Path:
 
 
 def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = False) -> None:
-    """Print each run, then the tables over all; those of a whole sweep are also written to its folder."""
-    found = []
-    for one in map_folders(refresh, folders):
+    """Print a run, or a table of several (``whole``: each), then the tables over all; those of a whole sweep are also
+    written to its folder."""
+    found = list(map_folders(refresh, folders))
+    runs = [run for run, *_ in found]
+    if len(runs) > 1 and not whole:
+        show_sheet(jobs_table(f"{len(runs)} runs", {one.label: one.metrics for one in read_metrics(*runs)}, runs))
+        graded = [f"{run.folder}: {line}" for run, _, lines in found for line in lines]
+        print(*graded, f"each run, all values: {_PROGRAM} table FOLDER --all", "", sep="\n")  # noqa: T201
+    for one in found if whole or len(runs) == 1 else ():
         _show(one, whole)
-        found.append(one)
-    if len(folders) > 1:
-        runs = [run for run, *_ in found]
+    if len(runs) > 1:
         show_methods(runs, home=_home(runs) if swept and all(run.manifest.get("sweep") for run in runs) else None)
         show_means(runs)
 
@@ -205,7 +211,8 @@ def _rate(options: Options) -> None:
 def _show(found: Refreshed, whole: bool = False) -> None:
     """Print a run's metrics; ``whole``: by strata too."""
     run, summary, graded = found
-    present(f"{run.manifest['name']}: {status_line(run.manifest)}", run.manifest, summary, whole)
+    name = run.folder.name if run.manifest.get("sweep") else run.manifest["name"]
+    present(f"{name}: {status_line(run.manifest)}", run.manifest, summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
@@ -219,8 +226,8 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     if missing := {"name", "choices", "dataset", "status"} - facts.keys():
         path = folder / manifest.FILE
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
-    for line in changed_files(folder):
-        print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
+    for change in changed_files(folder):
+        print_note(f"warning: {change.line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
     summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
@@ -258,7 +265,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
 COMMANDS: Mapping[str, Command] = {
     "table": (lambda options: _show_tables(_folders(options), len(options.folders) == 1, options.all),
               "metrics of each run; of several also methods, datasets and means by group", [
-        _FOLDERS, _argument("--all", action="store_true", help="also what the strata and rare endings have")]),
+        _FOLDERS, _argument("--all", action="store_true", help="each run, also by stratum and with rare endings")]),
     **{name: (partial(_section, name), about, [_FOLDERS]) for name, about in _SECTIONS.items()},
     "methods": (lambda options: show_methods(_runs(options), names_in(options.baselines)),
                 "scores by dataset, cost of a question, paired differences to the best baseline", [

@@ -205,7 +205,7 @@ class BuildsTools:
         return [*dialogue, reply, prompts.user("built", card=seen.data["build"]["card"])]
 
 
-def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
+def outside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
     """Of an action's observations those that a value memory does not show: answers to native calls, failures, and
     results of building a tool or of calling a built one."""
     return [

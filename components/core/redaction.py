@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from os.path import exists
+from unicodedata import category
 
 from components.core.messages import Completion, Message, ToolCall
 
@@ -17,27 +18,35 @@ HIDDEN = "[hidden]"
 _LONGEST = 400
 _ECHO = 12
 _SECRET_NAME = re.compile(r"(?i)KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
+_NO_SHAPE, _SPACES = ("Cc", "Cf"), "\t\n\v\f\r"
 _SHORTEST_SECRET = 8
 _SHORTEST_ECHOED = 16  # of a key in a reply: what is shorter may be a word such as "not-needed"
+_QUOTE = r"""(?:\\{0,8}["'])?+"""  # with backslashes in JSON within JSON
+_ASSIGNED = rf"{_QUOTE}\s*+[:=]\s*+(?:[\[(]\s*+)?b?{_QUOTE}"
+_VALUE = r"""(?:[^\s"',;&\\]|\\(?!\\{0,8}["']))"""
+_REFERENCE = r"""\$\{(?:oc\.env:)?[\w.]++(?::\?[^{}]*+)?\}(?:[\s"',;&\\)\]}]|\Z)"""  # a variable's name and no more
 _KEYS = re.compile(
-    r"""(?x)
+    rf"""(?x)
     (?i:\bBearer\s+[\w.~+/=*-]+)
     | (?<![\w./\\-])  # a path may hold what looks like a token; possessive, so in linear time
       (?: (?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_]
-            (?=[a-z_.-]*+[A-Z\d*])(?:[\w.-]*+\*[\w.*-]{0,200}+|[\w.-]{16,}+)
-        | AIza[\w-]{10,}+ | (?:AKIA|ASIA)[A-Z0-9]{8,}+ | eyJ[\w-]{8,}+(?:\.[\w-]++)++ )
+            (?=[a-z_.-]*+[A-Z\d*])(?:[\w.-]*+\*[\w.*-]{{0,200}}+|[\w.-]{{16,}}+)
+        | AIza[\w-]{{10,}}+ | (?:AKIA|ASIA)[A-Z0-9]{{8,}}+ | eyJ[\w-]{{8,}}+(?:\.[\w-]++)++ )
       (?![\w.-]*+[/\\])
-    | (?<=://)[^/\s@]+@(?:[^/\s@"']*@)*
-    | (?i:authorization["']?\s*[:=,]\s*b?["']?(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+[^\s"',;&]+)
+    | (?<=//)(?<!///)(?:[^/\s@]+|[^/\s@:]*+:(?!\d{{1,5}}/)(?:[^\s@"'/]|/(?!/))++)@(?:[^/\s@"']*@)*  # or a port
+    | (?i:authorization(?:{_ASSIGNED}|{_QUOTE}\s*+,\s*+b?{_QUOTE})(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+{_VALUE}+)
     | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
-      ["']?\s*[:=]\s*["']?(?!\$\{)[^\s"',;&]{6,}
-    | (?:(?<=[?&]key=)|(?<=[?&]sig=)|(?<=[?&]auth=))[^\s&"']+
+      {_ASSIGNED}(?!{_REFERENCE})(?:\$\{{[^{{}}]*+\}}{_VALUE}*|{_VALUE}{{6,}})
+    | (?i:headers)=\{{(?:[^{{}}]|\{{[^{{}}]*+\}})*+\}}
+    | (?:(?<=[?&](?:key|sig)=)|(?<=[?&](?:auth|code)=))[^\s&"'\x1b]+
     """
 )
-# What no terminal shows: sequences of colours, control characters, Unicode's Default_Ignorable_Code_Point.
-_UNSEEN = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
+# What a terminal obeys and does not show: ECMA-48's control sequences, control strings and choices of a character set.
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]+[0-~])")
+# Unicode's Default_Ignorable_Code_Point beyond the category of format characters, and noncharacters.
+_IGNORED = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufffe\uffff"
+    r"\U000e0000-\U000e0fff]"
 )
 _WORDS = re.compile(r"\w+")
 _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
@@ -45,13 +54,26 @@ _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace the given secrets, the values of the environment's secret variables, and what is written as a key; where
-    one was found, characters that nobody sees are removed, which may have split it."""
-    seen = plain = _UNSEEN.sub("", text)
-    for secret in (*secrets, *_known_secrets()):
-        if secret:
-            plain = plain.replace(secret, HIDDEN)
-    plain = _KEYS.sub(HIDDEN, plain)
-    return text if plain == seen else plain
+    one was found, what nobody sees is removed, which may have split it."""
+    known = [secret for secret in (*secrets, *_known_secrets()) if secret]
+    seen = _without_unseen(text)
+    plain = _hide(seen, known)
+    return _hide(text, known) if plain == seen != text else plain
+
+
+def _hide(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return _KEYS.sub(HIDDEN, text)
+
+
+def _without_unseen(text: str) -> str:
+    """The text without terminal sequences and characters that have no shape, as Unicode has them."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _SEQUENCE.sub("", text)
+    unseen = {ord(c): None for c in set(text) if _IGNORED.match(c) or (category(c) in _NO_SHAPE and c not in _SPACES)}
+    return text.translate(unseen) if unseen else text
 
 
 def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:

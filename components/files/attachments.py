@@ -69,7 +69,7 @@ def attach(
 def path_below(root: Path, row: Row, key: str, name: str, how: str = "") -> Path:
     """Return the absolute path that ``row[key]`` names below ``root``. Raises ConfigError for a name that leads out of
     the root, also through a link, and for a path that does not exist; ``how`` says how to get it."""
-    base, path = root.resolve(), root.resolve()
+    base = path = root.resolve()
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     if not (posix.is_absolute() or windows.anchor or ".." in windows.parts):
         with suppress(OSError, RuntimeError, ValueError):  # too long, links in a circle, or no name of a file

@@ -213,7 +213,7 @@ def kind_of(status: int, code: str = "", text: str = "") -> str:
 def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
     """The fault behind a reply whose HTTP status is not a success."""
     if 300 <= status < 400:  # a query may hold a key
-        place = headers.get("location", "").partition("?")[0].removesuffix("/chat/completions")
+        place = re.split("[?#]", redact(headers.get("location", "")))[0].removesuffix("/chat/completions")
         return Fault("redirect", f"HTTP {status}, which is not followed", place and f"it points to {place}")
     body = raw[:_LONGEST_REPORT].decode("utf-8", "replace").strip()
     try:

@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any, Literal
 
 from components.acting.arguments import foresee_error, reflection_in
-from components.building import BuildsTools, beside_memory
+from components.building import BuildsTools, outside_memory
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, continued
 from components.core.protocols import Episode, Verifier
@@ -166,7 +166,7 @@ class Radagent(BuildsTools):
             if failed is not None and ends:
                 return Failure(failed.error or "", failed.observation.text)
             # Text grammars read results from the memory; native calls must each be answered.
-            messages = [*turn, action.message, *beside_memory(executor, observations)]
+            messages = [*turn, action.message, *outside_memory(executor, observations)]
             if failed is None and (action.last or action.answer is not None):
                 break
         if episode.offer.validates:

@@ -63,7 +63,7 @@ class Card:
     step: float
 
     def __hash__(self) -> int:
-        return hash((self.category, self.variant, self.anatomy, self.lower, self.upper))  # tells nearly all apart
+        return hash((self.category, self.variant, self.anatomy, self.lower, self.upper))  # differs for nearly all
 
     @cached_property
     def facts(self) -> dict[str, Any]:

@@ -5,11 +5,9 @@ docs/guides/drift.md.
 """
 
 import argparse
-import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -23,7 +21,7 @@ from runner.results.render.formats import markdown, page
 from runner.results.runs import Run, run_folders
 from runner.results.terminal import show_section
 from runner.storage import disk, manifest
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import Parser, exit_code_of
 
 STABLE, DRIFT, UNFINISHED, BUG = 0, 1, 4, 70
@@ -56,7 +54,7 @@ def _run(options: argparse.Namespace) -> int:
         folder = Path(options.canary)
         Canary.read(folder)
         list(changes_of(options.changes))
-        with _alone(folder):
+        with disk.alone(folder):
             return _check(Canary.read(folder), options.changes)
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -68,23 +66,12 @@ def _run(options: argparse.Namespace) -> int:
     canary.experiment(0, {})  # refused before anything is written
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
-    with _alone(out):
+    with disk.alone(out):
         if code := _ask_baseline(canary):
             return code
         _show(canary)
         print(f"to check:   python -m runner.drift check {out}")  # noqa: T201
     return STABLE
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Around askings: one command at a time. Raises ConfigError."""
-    if (lock := disk.lock_folder(folder)) is None:
-        raise ConfigError(f"{folder} is being asked by another process; wait for it")
-    try:
-        yield
-    finally:
-        os.close(lock)
 
 
 def _ask_baseline(canary: Canary) -> int:

@@ -129,8 +129,8 @@ class Canary:
         disk.replace(self.folder / ASKINGS, json.dumps(self.askings, ensure_ascii=False) + "\n")
 
     def ask(self, changes: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Ask all samples once, without the journal; what is owed of an asking that broke off. Returns the job's exit
-        code and the asking. Raises ConfigError where our own side is not as it was."""
+        """Ask all samples once, without the journal; of an asking that stopped early, those that are missing.
+        Returns the job's exit code and the asking. Raises ConfigError where our own side is not as it was."""
         number = len(self.askings)
         folder = self.folder / _FOLDER.format(number)
         experiment = self.experiment(number, changes)
@@ -193,7 +193,7 @@ def begin(runs: Sequence[Run], folder: Path, samples: int, repeats: int, alpha: 
         labels = ", ".join(row.label for row in rows_of(runs))
         raise ConfigError(f"a canary set watches one method on one dataset, and these runs are of several: {labels}")
     if first.headline is None:
-        raise ConfigError(f"{first.folder} has no scores, so nothing tells right from wrong")
+        raise ConfigError(f"{first.folder} has no scores, so right and wrong answers cannot be distinguished")
     cfg = renew(first.cfg)
     memory = cfg.get("memory")
     if (learnt := find_recorded(cfg, first.folder, first.manifest.get("memory"))) is not None:  # not of another seed

@@ -115,6 +115,10 @@ class Door:
         try:
             try:
                 completion = await model.generate(request)
+            except asyncio.CancelledError:
+                spent.cut += 1
+                total.cut += 1
+                raise
             finally:
                 self.budget_pool.back.set()
                 spent.pending -= 1

@@ -32,7 +32,7 @@ from runner.results.terminal import show_section
 from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import unused
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import print_note
 
 _NAMED = 5  # refusals that are printed
@@ -143,7 +143,7 @@ async def _execute(
 ) -> list[Cell]:
     """Rebuild and run all. Returns the jobs, with their exit codes."""
     cells = []
-    async with SharedResources(arms[0].experiment.budget, owed=len(arms), jobs=len(arms)) as resources:
+    async with SharedResources(arms[0].experiment.budget, remaining=len(arms), jobs=len(arms)) as resources:
         arms = await _with_memories(arms, resources)
         plans, refused = await plans_of(arms, episodes, request.choices)
         for line in refused[:_NAMED]:

@@ -1,4 +1,4 @@
-"""Async execution: every owed (sample, epoch), at most ``max_connections`` samples at once."""
+"""Async execution: every remaining (sample, epoch), at most ``max_connections`` samples at once."""
 
 import asyncio
 import contextlib
@@ -106,7 +106,7 @@ class Execution:
         if (hold := declared(self.parts.memory, MemoryTraits).hold) is not None:
             growth = self._growth = Growth(hold, samples, door.run_seed, self.writer.folder)
             order = iter([(sample, epoch) for epoch in range(epochs) for sample in growth.samples])
-        owed = ((s, epoch) for s, epoch in order if (s.problem.id, epoch) not in done)
+        remaining = ((s, epoch) for s, epoch in order if (s.problem.id, epoch) not in done)
         self.outcome.finished += len(done)
         with Progress(door, len(wanted), len(done), self.name, self.board) as progress:
             n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if not self._growth else 1
@@ -116,7 +116,7 @@ class Execution:
             asyncio.get_running_loop().call_later(0.5, _tune_gc)  # when the first calls have left
             try:
                 for _ in range(n):
-                    self._workers.append(asyncio.create_task(self._work(owed, progress)))
+                    self._workers.append(asyncio.create_task(self._work(remaining, progress)))
                     await asyncio.sleep(0)  # the first calls leave before the last samples are prepared
                 await asyncio.gather(*self._workers)
             except asyncio.CancelledError:
@@ -128,11 +128,11 @@ class Execution:
                 await wait_for_all(*self._workers, scoring)
             await scoring
 
-    async def _work(self, owed: Iterator[tuple[Sample, int]], progress: Progress) -> None:
-        """Take samples until none is owed, the run's budget is spent or it cannot continue."""
+    async def _work(self, remaining: Iterator[tuple[Sample, int]], progress: Progress) -> None:
+        """Take samples until none remains, the run's budget is spent or it cannot continue."""
         growth, outcome = self._growth, self.outcome
         at_once = self.scores_decide or growth is not None or any(map(_leaves_the_loop, self.parts.scorers.values()))
-        for sample, epoch in owed:
+        for sample, epoch in remaining:
             if growth is not None:
                 growth.before(sample, epoch)
             scores: list[Score] = []

@@ -42,6 +42,11 @@ class Cell:
     facts: Mapping[str, Any] = field(default_factory=dict)
     ids: Sequence[str] = ()
 
+    @property
+    def home(self) -> Path:
+        """The folder of the sweep."""
+        return Path(self.launch.sweep or self.folder.parent)
+
 
 def cells(
     from_file: Sequence[Override], given: Sequence[Override], skip: Sequence[Sequence[Override]] = ()

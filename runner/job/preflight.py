@@ -50,12 +50,12 @@ async def run_preflight(jobs: Sequence[Job]) -> tuple[bool, Spent]:
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     experiment = job.experiment
-    owed = len(experiment.episodes) - sum(one["stop"] != "error" for one in read(job.folder))
+    remaining = len(experiment.episodes) - sum(one["stop"] != "error" for one in read(job.folder))
     main = experiment.models["main"]
     traits = declared(main, ModelTraits)
     limits = traits.requests_per_minute, traits.tokens_per_minute
     label = experiment.launch.label or experiment.name
-    pilot = Pilot(label, owed, main.max_connections, traits.context_tokens, limits, lane_of(experiment.cfg))
+    pilot = Pilot(label, remaining, main.max_connections, traits.context_tokens, limits, lane_of(experiment.cfg))
     study(experiment)
     async with AsyncExitStack() as own:
         shared = resources.share(experiment, own)
@@ -83,7 +83,7 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
     rows = [(one.label, [one]) for one in pilots] + ([("all", [*pilots])] if len(pilots) > 1 else [])
     body = []
     for label, of in rows:
-        cells = [label, f"{sum(one.owed for one in of):,}"]
+        cells = [label, f"{sum(one.remaining for one in of):,}"]
         for name in COUNTED:
             total, form = sum_of([one.total(name) for one in of]), ",.2f" if name == "cost_usd" else ",.0f"
             low, high = max(0.0, total.value - total.half), total.value + total.half
@@ -125,13 +125,13 @@ def ask_to_continue(cost: Estimate, above: float | None) -> bool:
 
 @dataclass
 class Pilot:
-    """A job's pilot samples. ``owed``: samples it has to run, ``per_minute``: its model's limits of requests and of
-    tokens, ``lane``: that of its model, ``taken``: per sample what is ``COUNTED``, ``longest``: tokens of its longest
-    call and reply, ``seconds`` per sample, ``latencies``: seconds of calls that were sent, number of ``replayed``
-    calls, ``errors``: kind -> number of samples, ``overflows``: samples that were longer than the window."""
+    """A job's pilot samples. ``remaining``: samples it has to run, ``per_minute``: its model's limits of requests and
+    of tokens, ``lane``: that of its model, ``taken``: per sample what is ``COUNTED``, ``longest``: tokens of its
+    longest call and reply, ``seconds`` per sample, ``latencies``: seconds of calls that were sent, number of
+    ``replayed`` calls, ``errors``: kind -> number of samples, ``overflows``: samples longer than the window."""
 
     label: str
-    owed: int
+    remaining: int
     connections: int
     window: int | None
     per_minute: tuple[int | None, int | None] = (None, None)
@@ -166,8 +166,8 @@ class Pilot:
         self.replayed += sum(step.replayed for step in steps)
 
     def total(self, name: str) -> Estimate:
-        """An estimate of what all owed samples take."""
-        return estimate([one[name] for one in self.taken], self.owed)
+        """An estimate of what all remaining samples take."""
+        return estimate([one[name] for one in self.taken], self.remaining)
 
     @property
     def per_sample(self) -> float:
@@ -180,12 +180,12 @@ class Pilot:
 
     @property
     def expected_longest(self) -> int:
-        """Tokens of the longest call of all owed samples, if they are like a normal distribution's: at least that of
-        the pilot."""
+        """Tokens of the longest call of all remaining samples, if they are like a normal distribution's: at least
+        that of the pilot."""
         seen = max(self.longest, default=0)
-        if len(self.longest) < 2 or self.owed < 1:
+        if len(self.longest) < 2 or self.remaining < 1:
             return seen
-        reach = NormalDist().inv_cdf(1 - 1 / (self.owed + 1)) * stdev(self.longest)
+        reach = NormalDist().inv_cdf(1 - 1 / (self.remaining + 1)) * stdev(self.longest)
         return max(seen, math.ceil(fmean(self.longest) + reach))
 
 
@@ -198,7 +198,7 @@ def wall_time(pilots: Sequence[Pilot]) -> float:
     for lane in lanes.values():
         calls, tokens_in, tokens_out = (np.nansum([one.total(name).value for one in lane]) for name in COUNTED[:3])
         limits = zip((calls, tokens_in + tokens_out), lane[0].per_minute, strict=True)
-        worked = sum(one.owed * one.per_sample for one in lane) / lane[0].connections
+        worked = sum(one.remaining * one.per_sample for one in lane) / lane[0].connections
         paced = [60 * amount / limit for amount, limit in limits if limit]
         seconds += [worked, *paced, *(one.per_sample for one in lane)]
     return float(np.max(seconds))
@@ -222,13 +222,13 @@ class Estimate:
         return float(t.ppf(0.975, self.df)) * math.sqrt(self.variance)
 
 
-def estimate(values: Sequence[float], owed: int) -> Estimate:
+def estimate(values: Sequence[float], remaining: int) -> Estimate:
     """The total of so many samples from some of them, drawn without replacement."""
     n = len(values)
     if n < 2:
-        return Estimate(values[0] * owed if values else math.nan)
-    left = max(0.0, 1 - n / owed) if owed else 0.0
-    return Estimate(fmean(values) * owed, owed**2 * left * float(np.var(values, ddof=1)) / n, n - 1)
+        return Estimate(values[0] * remaining if values else math.nan)
+    left = max(0.0, 1 - n / remaining) if remaining else 0.0
+    return Estimate(fmean(values) * remaining, remaining**2 * left * float(np.var(values, ddof=1)) / n, n - 1)
 
 
 def sum_of(parts: Sequence[Estimate]) -> Estimate:

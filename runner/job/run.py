@@ -19,7 +19,7 @@ from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.progress import Progress, log_to
-from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
+from runner.experiment.experiment import Experiment, facts_of, study
 from runner.experiment.parts import sandbox_of
 from runner.job.execute import Execution, Outcome
 from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
@@ -31,7 +31,7 @@ from runner.storage.integrity import METRICS, digests_of
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
-from runner.study.frozen import under_protocol
+from runner.study.frozen import conform
 from runner.study.log import note_begin
 from runner.terminal.command import print_lines, print_note, reader_left
 from runner.tracking import Heartbeat, track_made
@@ -186,7 +186,8 @@ class _Job:
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
         learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-        calls = calls_line(notes, None if journal is None else journal.last_written)
+        n_before = self.outcome.finished - self.outcome.n_run
+        calls = calls_line(notes, None if journal is None else journal.last_written, n_before)
         new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
         lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
@@ -198,7 +199,7 @@ class _Job:
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
+    """Run what remains, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
     When cancelled, what is finished is kept, and sent to MLflow: the line after an interrupt does not wait for that.
     """
@@ -207,13 +208,13 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
     if cfg.get("protocol"):
-        facts |= under_protocol(cfg, facts)
+        facts |= conform(cfg, facts)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
-        sweep = sweep_id(experiment.launch.sweep)
+        sweep = None if experiment.launch.sweep is None else Path(experiment.launch.sweep)
         heartbeat = own.enter_context(Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs))
         writer = RecordWriter(folder, key_variables_of(cfg))
         own.callback(writer.close)

@@ -17,6 +17,7 @@ from components.core.protocols import Model
 from components.core.traits import ModelTraits, declared
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
+from runner.episode.episode import is_cancelled
 from runner.episode.progress import Board
 from runner.experiment.experiment import Experiment
 from runner.results.table import Table
@@ -28,16 +29,16 @@ Watch = Callable[[Experiment, int, Callable[[], Table]], str | None]
 
 
 class SharedResources:
-    """Made once per process on the running event loop. ``budget``: of all ``owed`` jobs, of which ``spent`` is gone;
-    ``jobs``: with those that were finished before; ``terminal``: whether this process has it for itself."""
+    """Made once per process on the running event loop. ``budget``: of all ``remaining`` jobs, of which ``spent`` is
+    gone; ``jobs``: with those that were finished before; ``terminal``: whether this process has it for itself."""
 
     def __init__(
-        self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
+        self, budget: Budget, remaining: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
     ) -> None:
         self.jobs = jobs
         self.board = Board(terminal)
         self.watch: Watch | None = None
-        self._budget_pool = BudgetPool(budget, owed, spent or Spent())
+        self._budget_pool = BudgetPool(budget, remaining, spent or Spent())
         self._in_flight: InFlight = {}
         self._models: dict[str, Model] = {}
         self._slots: dict[str, Slots] = {}
@@ -52,6 +53,8 @@ class SharedResources:
         return self
 
     async def __aexit__(self, *error: Any) -> None:
+        if (cut := self._budget_pool.total.cut) and is_cancelled():
+            print_note(f"{cut:,} calls in flight were cut" if cut > 1 else "1 call in flight was cut")
         await self._stack.__aexit__(*error)  # aclose would hide an interrupt under what it raises
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:

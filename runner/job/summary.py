@@ -6,27 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner.experiment.experiment import sweep_id
 from runner.job.exit_codes import CONFIG
 from runner.job.plan import Cell
-from runner.results.cells import number
-from runner.results.grid import deciding_score
 from runner.results.intervals import MetricJSON
 from runner.results.publications.gains import show_gains
-from runner.results.rows import headline
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
-from runner.results.terminal import show
+from runner.results.sections.scores import jobs_table
+from runner.results.terminal import show_sheet
 from runner.storage.resume import quoted
-from runner.study.log import note_look
+from runner.study.looks import note_look
 from runner.terminal.command import print_lines
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
-_COLUMNS = 7
-_NOTHING = ("errors/", "cost/")  # metrics that are not printed where they are 0 in all jobs
 
 
 def summarise(plan: Sequence[Cell]) -> None:
@@ -39,19 +34,9 @@ def summarise(plan: Sequence[Cell]) -> None:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     note_look([run.folder for run in runs])
-    named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
-    names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
-    names = [*undirected_scores(runs, names), *names][:_COLUMNS]
-    occurred = {name for _, metrics in done for name, one in metrics.items() if one["value"]}
-    names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
-    body = [
-        (cell.label, *(number(metrics[name]["value"]) if name in metrics else "-" for name in names))
-        for cell, metrics in done
-    ]
-    show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
-    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
-        print_lines(f"compare.scores: no job has a value of {', '.join(missing)}")
-    home = plan[0].folder.parent
+    show_sheet(jobs_table(f"{len(done)} of {len(plan)} jobs", {cell.label: of for cell, of in done}, runs))
+    print()  # noqa: T201
+    home = plan[0].home
     show_methods(runs, home=home, brief=True)
     if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
@@ -64,7 +49,7 @@ def summarise(plan: Sequence[Cell]) -> None:
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
     print_lines(*warnings_of(runs), calls(manifests), f"folder:     {home}")
-    pages, sweep = list[Path](), sweep_id(str(home))
+    pages = list[Path]()
     try:
         if runs:
             pages = write(runs, home)
@@ -72,14 +57,8 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
     except ConfigError as error:  # a report that cannot be written costs one line, no result
         print_lines(f"no report:  {error}")
     folders = [run.folder for run in runs]
-    if runs and sweep:
-        finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])
-
-
-def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
-    decide = dict.fromkeys(one for run in runs if (one := deciding_score(run)) and not run.better(one))
-    return [one for one in decide if one not in names]
+    if runs:
+        finish_sweep(home, folders, runs[0].cfg, [*files, *pages])
 
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:

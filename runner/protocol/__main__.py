@@ -4,7 +4,7 @@ Exit codes: 0, 1 where ``check`` found differences, 2 config. See docs/guides/pr
 """
 
 import argparse
-import shutil
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,15 +14,15 @@ from runner.config.catalogue import CONF
 from runner.protocol import stamp
 from runner.protocol.analysis import Analysis
 from runner.protocol.freeze import freeze, plan_of, weak
-from runner.protocol.report import sections, warnings, write
+from runner.protocol.report import power_of, sections, warnings, write
 from runner.results.runs import run_folders
-from runner.results.sheets import Cell, Sheet, columns
 from runner.results.terminal import show_section, show_sheet, show_text
-from runner.storage.resume import differences_of
+from runner.storage.manifest import shell_word
+from runner.storage.resume import differences_of, setting
 from runner.study import log
 from runner.study.frozen import Frozen, place_of
-from runner.study.plan import read
-from runner.terminal.command import Parser, exit_code_of
+from runner.study.looks import note_analysis
+from runner.terminal.command import Parser, exit_code_of, print_lines
 
 _TEMPLATE = CONF / "studies" / "second_look.yaml"
 
@@ -40,70 +40,61 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     freeze.add_argument("--amend", metavar="REASON", help="freeze a changed study again; the log keeps that and why")
     check = commands.add_parser("check", help="before it is frozen: can it be run; after: is all as it was frozen")
     report = commands.add_parser("report", help="answer what was asked")
-    report.add_argument("--out", metavar="FOLDER", help="by default NAME.report next to the study")
-    for command in (new, freeze, check, report):
+    report.add_argument("--out", metavar="FOLDER", type=Path, help="by default NAME.report next to the study")
+    for command, run in ((new, _new), (freeze, _freeze), (check, _check), (report, _report)):
         command.add_argument("study", metavar="STUDY", type=Path, help="the study's file, such as study.yaml")
+        command.set_defaults(run=run)
     report.add_argument("folders", nargs="*", metavar="FOLDER", help="runs that are not where they were run")
     return parser.parse_args(argv)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int | None:
     """Do what is asked. Returns the exit code. Raises ConfigError."""
-    path: Path = options.study
-    if path.suffix not in (".yaml", ".yml"):
-        raise ConfigError(f"{path}: a study is a YAML file, such as study.yaml")
-    if options.command == "new":
-        return _new(path)
-    if options.command == "freeze":
-        frozen = freeze(path, options.amend)
-        _show_plan(frozen)
-        print(f"frozen:     {place_of(path)}, SHA-256 {frozen.digest}")  # noqa: T201
-        return 0
-    if options.command == "check":
-        return _check(path)
-    return _report(path, options)
+    if options.study.suffix not in (".yaml", ".yml"):
+        raise ConfigError(f"{options.study}: a study is a YAML file, such as study.yaml")
+    code: int | None = options.run(options.study, options)
+    return code
 
 
-def _new(path: Path) -> int:
-    if path.exists():
-        raise ConfigError(f"{path} is there already: name another, or remove it")
+def _new(path: Path, options: argparse.Namespace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(_TEMPLATE, path)
-    print(f"written to {path}; change it, then: python -m runner.protocol check {path}")  # noqa: T201
-    return 0
+    try:
+        with path.open("x") as file:
+            file.write(_TEMPLATE.read_text(encoding="utf-8"))
+    except FileExistsError:
+        raise ConfigError(f"{path} is there already: name another, or remove it") from None
+    print_lines(f"written to {path}; change it, then: python -m runner.protocol check {path}")
+
+
+def _freeze(path: Path, options: argparse.Namespace) -> None:
+    frozen = freeze(path, options.amend)
+    _show_plan(frozen)
+    print_lines(f"frozen:     {place_of(path)}, SHA-256 {frozen.digest}")
 
 
 def _show_plan(plan: Frozen) -> None:
     """Print the planned runs and their power."""
-    rows: list[list[Cell]] = [[one["hypothesis"], one["samples"], one["patients"], one["alpha"], one["power"],
-                               one["needed"]] for one in plan.power]  # fmt: skip
-    heads = columns("hypothesis", "samples", "patients", "alpha", "power", "samples needed")
-    show_sheet(Sheet(f"{plan.study.title}: power", heads, rows))
+    show_sheet(power_of(plan))
     for one in plan.runs:
-        print(f"python -m runner protocol={plan.path} {' '.join(one['words'])}")  # noqa: T201
+        print_lines(f"python -m runner {setting('protocol', plan.path)} {' '.join(map(shell_word, one['words']))}")
 
 
-def _check(path: Path) -> int:
+def _check(path: Path, options: argparse.Namespace) -> int:
     """Compare everything with what was frozen. Returns 1 where something differs."""
-    if not place_of(path).exists():
+    if not log.events(path, "frozen"):
         plan = plan_of(path)
         _show_plan(plan)
         lines = weak(plan)
-        print(*lines, f"can be run as it says; to freeze it: python -m runner.protocol freeze {path}", sep="\n")  # noqa: T201
+        print_lines(*lines or [f"can be run as it says; to freeze it: python -m runner.protocol freeze {path}"])
         return int(bool(lines))
-    frozen, found = Frozen.read(path), list[str]()
-    events = log.events(path)
-    if [event["digest"] for event in events if event["event"] == "frozen"][-1:] != [frozen.digest]:
-        found.append(f"{place_of(path)} is not what the log says was frozen")
-    if read(path)[1] != frozen.file:
-        found.append(f"{path} was changed after it was frozen")
-    now = plan_of(path)
-    found += frozen.code_changes()
-    for before, after in zip(frozen.runs, now.runs, strict=False):
-        where = f"{before['arm']}, seed {before['seed']}"
-        found += [f"{where}: {line}" for line in differences_of(before["planned"], after["planned"])]
+    frozen = Frozen.read(path)
+    now = {(one["arm"], one["seed"]): one["planned"] for one in plan_of(path, frozen.content).runs}
+    found = frozen.changes()
+    for one in frozen.runs:
+        lines = differences_of(one["planned"], now[one["arm"], one["seed"]])
+        found += [f"{one['arm']}, seed {one['seed']}: {line}" for line in lines]
     found += _check_stamp(path, frozen)
-    print(*found, sep="\n") if found else print(f"all is as it was frozen at {frozen.time}")  # noqa: T201
+    print_lines(*found or [f"all is as it was frozen at {frozen.time}"])
     return int(bool(found))
 
 
@@ -113,26 +104,24 @@ def _check_stamp(path: Path, frozen: Frozen) -> list[str]:
     if not place.exists():
         return [f"{place} is missing"] if frozen.study.timestamp else []
     try:
-        token = stamp.read(place.read_bytes(), frozen.digest)
+        time = stamp.read(place.read_bytes(), frozen.digest)
     except ValueError as error:
         return [f"{place}: {error}"]
-    verify = f"openssl ts -verify -digest {frozen.digest} -in {place} -CAfile AUTHORITY.pem"
-    print(f"stamped at {token.time}; its signature: {verify}")  # noqa: T201
+    verify = f"openssl ts -verify -digest {frozen.digest} -in {shlex.quote(str(place))} -CAfile AUTHORITY.pem"
+    print_lines(f"stamped at {time}; its signature: {verify}")
     return []
 
 
-def _report(path: Path, options: argparse.Namespace) -> int:
+def _report(path: Path, options: argparse.Namespace) -> None:
     folders = [folder for name in options.folders for folder in run_folders(Path(name))]
-    log.note_analysis(path, folders)
+    note_analysis(path, folders)
     analysis = Analysis.of(path, folders)
     asked = sections(analysis)
     for one in asked:
         show_section(one)
     for line in warnings(analysis):
         show_text(line)
-    home = Path(options.out) if options.out else path.with_suffix(".report")
-    print(f"report:     {write(analysis, home, asked)}")  # noqa: T201
-    return 0
+    print_lines(f"report:     {write(analysis, options.out or path.with_suffix('.report'), asked)}")
 
 
 if __name__ == "__main__":

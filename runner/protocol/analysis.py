@@ -6,15 +6,15 @@ from functools import cached_property
 from pathlib import Path
 
 from runner.results.arrays import np
-from runner.results.claims import LOOK, adjusted, claim_p
-from runner.results.levels import rows_by_path, used_levels
-from runner.results.pairs import Difference, Pairs, difference_of, pairs_of
+from runner.results.claims import adjusted, claim_p
+from runner.results.levels import rows_by_path
+from runner.results.pairs import UNSCORED, Difference, Pairs, difference_of, pairs_of
 from runner.results.runs import Run
 from runner.results.table import Table
-from runner.storage import records
 from runner.study import log
 from runner.study.frozen import Frozen
-from runner.study.plan import Hypothesis, Study
+from runner.study.looks import Begun, begun, looks
+from runner.study.plan import LOOK, Hypothesis, Study
 
 Key = tuple[str, int]  # arm and seed
 _TO_JOIN = ("sample_id", "epoch", "cluster")  # by which pairs of several seeds are put in order
@@ -33,25 +33,27 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A frozen study with the runs that count, of each arm and seed one."""
+    """A frozen study with the runs that count, of each arm and seed one; ``others``: runs under the study that do not,
+    ``missing``: runs whose folder is gone."""
 
     frozen: Frozen
     runs: Mapping[Key, Run]
-    others: Sequence[Path]
+    others: Sequence[Begun]
+    missing: Sequence[Begun]
 
     @classmethod
     def of(cls, path: Path, folders: Sequence[Path]) -> "Analysis":
         """Choose the runs: of each arm and seed the first that is whole, whatever came later, else the one that is
         furthest. Raises ConfigError."""
-        frozen, runs, others = Frozen.read(path), dict[Key, Run](), list[Path]()
-        for key, begun in log.runs_of(path, folders).items():
-            planned = frozen.episodes.get(key, 0)
-            chosen = next((one for one in begun if records.count(one) >= planned), None)
-            chosen = chosen or max(begun, key=records.count, default=None)
-            others += [one for one in begun if one != chosen]
-            if chosen is not None and key in frozen.episodes and records.count(chosen):
-                runs[key] = Run.read(chosen)
-        return cls(frozen, runs, others)
+        frozen, found = Frozen.read(path), begun(path, folders)
+        chosen = list[Begun]()
+        for (arm, seed), planned in frozen.episodes.items():
+            mine = [one for one in found if (one.arm, one.seed) == (arm, seed) and one.n]
+            whole = [one for one in mine if (one.n or 0) >= planned]
+            chosen += whole[:1] or sorted(mine, key=lambda one: -(one.n or 0))[:1]
+        others = [one for one in found if one.n is not None and one not in chosen]
+        runs = {(one.arm, one.seed): Run.read(one.folder) for one in chosen}
+        return cls(frozen, runs, others, [one for one in found if one.n is None])
 
     @property
     def study(self) -> Study:
@@ -59,25 +61,20 @@ class Analysis:
         return self.frozen.study
 
     @cached_property
-    def finished(self) -> Mapping[Key, int]:
-        """How many episodes each planned run has."""
-        return {key: len(self.runs[key].table) if key in self.runs else 0 for key in self.frozen.episodes}
-
-    @property
-    def whole(self) -> bool:
-        """Whether all planned episodes are there."""
-        return all(self.finished[key] >= planned for key, planned in self.frozen.episodes.items())
+    def lacking(self) -> list[str]:
+        """The planned runs that do not have all planned episodes."""
+        done = {key: len(run.table) for key, run in self.runs.items()}
+        return [f"{key[0]}, seed {key[1]}: {done.get(key, 0):,} of {planned:,}"
+                for key, planned in self.frozen.episodes.items() if done.get(key, 0) < planned]  # fmt: skip
 
     @cached_property
     def tables(self) -> Mapping[Key, Table]:
         """The episodes of each run that are not excluded."""
         found = {}
         for key, run in self.runs.items():
-            table = run.table
-            strata, names = table["strata"].tolist(), table["sample_id"].tolist()
-            kept = [not any(one.holds(name, table.kinds[code]) for one in self.study.exclusions)
-                    for name, code in zip(names, strata, strict=True)]  # fmt: skip
-            found[key] = table.take(np.flatnonzero(kept))
+            rows = zip(run.table["sample_id"].tolist(), run.table["strata"].tolist(), strict=True)
+            kept = [self.study.keeps(name, run.table.kinds[code]) for name, code in rows]
+            found[key] = run.table.take(np.flatnonzero(kept))
         return found
 
     def pairs(self, one: Hypothesis, stratum: tuple[str, str] | None = None) -> Pairs | None:
@@ -100,47 +97,49 @@ class Analysis:
         gains = np.concatenate([of.gains for of in found])
         return Pairs(Table.join([of.table for of in found]), gains, unpaired, found[0].scale)
 
-    def levels(self, one: Hypothesis) -> Sequence[str]:
-        """The strata by which the metric is a mean of means."""
-        return next(iter(self.runs.values())).levels.get(one.metric, ())
-
     @cached_property
     def findings(self) -> list[Finding]:
         """Of all hypotheses, in their order."""
-        tested = [self._test(one) for one in self.study.hypotheses]
-        p_values, n = [p for _, p in tested], len(self.study.primary)
+        asked, n = self.study.hypotheses, len(self.study.primary)
+        found = [self.difference(one) for one in asked]
+        p_values = [None if one is None else claim_p(one, of.bounds) for of, one in zip(asked, found, strict=True)]
         first, second = adjusted(p_values[:n], p_values[n:], self.study.multiplicity == "sequence")
-        return [
-            Finding(one, difference, p, p_adjusted, self._verdict(one, p, p_adjusted))
-            for one, (difference, p), p_adjusted in zip(self.study.hypotheses, tested, [*first, *second], strict=True)
-        ]
+        rows = zip(asked, found, p_values, [*first, *second], strict=True)
+        return [Finding(one, of, p, last, self._verdict(one, p, last)) for one, of, p, last in rows]
 
-    def _test(self, one: Hypothesis) -> tuple[Difference | None, float | None]:
-        """The difference, and its p value, one-sided; None without any pair."""
-        pairs = self.pairs(one)
+    def difference(self, one: Hypothesis, stratum: tuple[str, str] | None = None) -> Difference | None:
+        """The gain of a hypothesis, or that in a stratum; of a mean of means as the metric is one."""
+        pairs = self.pairs(one, stratum)
         if pairs is None or not len(pairs.gains):
-            return None, None
-        levels = used_levels(pairs.table, self.levels(one))
-        difference = difference_of(pairs, levels)
-        return difference, claim_p(pairs, difference, one.bounds, bool(levels))
+            return None
+        return difference_of(pairs, next(iter(self.runs.values())).levels.get(one.metric, ()))
 
     @cached_property
     def interim(self) -> bool:
         """Whether this is an interim analysis that was planned."""
-        seen = log.looks(self.frozen.path)
-        return not self.whole and bool(seen) and seen[-1][1]
+        seen = looks(self.frozen.path)
+        return bool(self.lacking and seen) and seen[-1][1]
 
     @property
     def level(self) -> float:
         """What an adjusted p value, one-sided, must not exceed: at the end what planned looks leave of alpha."""
-        study = self.study
-        return LOOK / 2 if self.interim else (study.alpha - LOOK * len(study.looks)) / 2
+        return (LOOK if self.interim else self.study.final_alpha) / 2
 
     def _verdict(self, one: Hypothesis, p: float | None, p_adjusted: float) -> str:
         shown = p is not None and p_adjusted <= self.level
-        if not self.whole and not (shown and self.interim):
+        if self.lacking and not (shown and self.interim):
             return "not decided"
         found = "shown" if shown else "cannot be tested" if p is None else "not shown"
+        return f"{found}{' at a planned look' * self.interim}{', with deviations' * self._deviates(one)}"
+
+    def _deviates(self, one: Hypothesis) -> bool:
+        """Whether a run of either arm deviates or is gone, or a planned pair was lost."""
         mine = {run.manifest["id"] for (arm, _), run in self.runs.items() if arm in one.compare}
         deviating = {event["id"] for event in log.events(self.frozen.path) if event.get("deviations")}
-        return f"{found}{' at a planned look' * self.interim}{', with deviations' * bool(mine & deviating)}"
+        return bool(mine & deviating or self.lost(one)) or any(gone.arm in one.compare for gone in self.missing)
+
+    def lost(self, one: Hypothesis) -> dict[str, int]:
+        """Why planned pairs are not there, and how many; not of samples that a metric does not score."""
+        pairs = self.pairs(one)
+        unpaired = {} if pairs is None else pairs.unpaired
+        return {why: len(names) for why, names in unpaired.items() if why != UNSCORED}

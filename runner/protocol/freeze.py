@@ -1,59 +1,61 @@
 """Freezing a study: every planned run is composed and checked, its power computed, and all of it written."""
 
 import json
+import math
+import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.text.structured import read_yaml
 from runner.config.errors import nearest
-from runner.experiment.experiment import Experiment, facts_of
+from runner.experiment.experiment import facts_of
 from runner.job.prepare import prepare_words
 from runner.protocol import stamp
-from runner.results.claims import LOOK, Clusters, Planned
+from runner.results.claims import Clusters, Planned
 from runner.results.kinds import Kinds, better, kind_of
+from runner.results.levels import Levels
 from runner.results.table import OWN
 from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
 from runner.study import log
 from runner.study.frozen import Frozen, code_digest, place_of, planned_of
-from runner.study.plan import Hypothesis, Study, read
+from runner.study.plan import Hypothesis, Study, located, read
 
 
-def plan_of(path: Path) -> Frozen:
-    """What would be frozen of a study now. Raises ConfigError for one that cannot be run as it says."""
-    study, file = read(path)
-    runs, patients, allow, kinds = list[dict[str, Any]](), list[str](), set[str](), dict[str, Any]()
+def plan_of(path: Path, content: Any = None) -> Frozen:
+    """What would be frozen of a study now; ``content``: what it says in place of its file. Raises ConfigError for one
+    that cannot be run as it says."""
+    written, file = read(path)
+    study = Study.of(content := content or written, str(path))
+    runs, samples, allow = list[dict[str, Any]](), dict[str, Sample](), set[str]()
+    kinds, levels = dict[str, Any](), dict[str, Sequence[str]]()
     for seed in study.seeds:
+        first: dict[str, Any] = {}
         for arm in study.arms:
             where = f"{path}: {arm}, seed {seed}"
-            experiment = _experiment(study, arm, seed, where)
+            with located(where):
+                experiment = prepare_words(study.words(arm, seed))
             facts = facts_of(experiment)
             _check(study, arm, facts, where)
-            found = planned_of(experiment.cfg, facts)
-            same = next((one["planned"] for one in runs if one["seed"] == seed), found)
-            if differing := [key for key in found if key.startswith("data.") and found[key] != same[key]]:
+            planned = planned_of(experiment.cfg, facts)
+            first = first or planned
+            if differing := [key for key in planned if key.startswith("data.") and planned[key] != first[key]]:
                 raise ConfigError(f"{where}: its {differing[0]} is not that of the first arm: nothing could be paired")
-            analysed = _analysed(study, experiment.samples, where)
+            if same := next((one["arm"] for one in runs if one["planned"] == planned), None):
+                raise ConfigError(f"{where}: arms: it runs the same as {same}")
+            samples |= {one.problem.id: one for one in _analysed(study, experiment.samples, where)}
             runs.append({"arm": arm, "seed": seed, "words": study.words(arm, seed),
-                         "episodes": len(experiment.episodes), "planned": found})  # fmt: skip
-            allow, kinds = allow | {*experiment.cfg["run"]["allow_targets"]}, kinds | facts["kinds"]
-        patients += [one.cluster or one.problem.id for one in analysed]
-    power = power_of(study, Clusters.of(patients), kinds)
-    code, packages = code_digest(sorted(allow)), sorted(allow)
-    return Frozen(path, manifest.now(), file, read_yaml(path), code, packages, manifest.git_state(), runs, power)
-
-
-def _experiment(study: Study, arm: str, seed: int, where: str) -> Experiment:
-    """A planned run, built and checked. Raises ConfigError."""
-    try:
-        return prepare_words(study.words(arm, seed))
-    except ConfigError as error:
-        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
+                         "episodes": len(experiment.episodes), "planned": planned})  # fmt: skip
+            allow |= {*experiment.cfg["run"]["allow_targets"]}
+            kinds, levels = kinds | facts["kinds"], levels | facts["levels"]
+    power = [one for family in (study.primary, study.secondary)
+             for one in _power_of(study, family, list(samples.values()), kinds, levels)]  # fmt: skip
+    code = code_digest(packages := sorted(allow))
+    return Frozen(path, manifest.now(), file, content, code, packages, manifest.git_state(), runs, power)
 
 
 def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
@@ -65,14 +67,17 @@ def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
             continue
         if one.metric not in facts["kinds"] and one.metric not in OWN:
             known = nearest(one.metric, [*facts["kinds"], *OWN])
-            raise ConfigError(f"{where}: {one.name}: no metric {one.metric!r}; {known}")
+            decides = f"; {facts['decides']} decides" if facts["decides"] else ""
+            raise ConfigError(f"{where}: {one.name}: no metric {one.metric!r}; {known}{decides}")
         if (way := better(one.metric, [facts])) and way != one.direction:
             raise ConfigError(f"{where}: {one.name}: direction: {one.metric} is better {way}, not {one.direction}")
+        if one.differ is not None and (kind := kind_of(one.metric, facts["kinds"])) != "proportion":
+            raise ConfigError(f"{where}: {one.name}: differ: {one.metric} is a {kind}, not 0 or 1: give sd")
 
 
 def _analysed(study: Study, samples: Sequence[Sample], where: str) -> list[Sample]:
     """The samples that are not excluded. Raises ConfigError where they are not as many as planned."""
-    kept = [s for s in samples if not any(one.holds(s.problem.id, s.strata) for one in study.exclusions)]
+    kept = [s for s in samples if study.keeps(s.problem.id, s.strata)]
     if len(kept) != study.samples:
         excluded = f", of which {len(samples) - len(kept)} are excluded" if study.exclusions else ""
         text = f"{study.samples} are planned; its settings select {len(samples)}{excluded}"
@@ -83,26 +88,23 @@ def _analysed(study: Study, samples: Sequence[Sample], where: str) -> list[Sampl
     return kept
 
 
-def power_of(study: Study, samples: Clusters, kinds: Kinds) -> list[dict[str, Any]]:
-    """The power of each hypothesis, tested at the strictest level that it may meet."""
-    found = []
-    for family in (study.primary, study.secondary):
-        share = len(family) if study.multiplicity == "holm" else 1
-        alpha = (study.alpha - LOOK * len(study.looks)) / max(1, share)
-        for one in family:
-            planned = _planned(one, kinds)
-            found.append({
-                "hypothesis": one.name, "samples": samples.n, "patients": samples.k, "alpha": alpha,
-                "power": planned.power(samples, alpha), "needed": planned.needed(samples, alpha, study.power),
-            })  # fmt: skip
-    return found
-
-
-def _planned(one: Hypothesis, kinds: Kinds) -> Planned:
-    exact = one.differ is not None and kind_of(one.metric, kinds) == "proportion" and one.bounds[0] == 0
-    share = one.differ or 0.0
-    changes = ((share + one.expected) / 2, (share - one.expected) / 2) if exact else None
-    return Planned(one.room, one.spread, one.within, changes)
+def _power_of(
+    study: Study, family: Sequence[Hypothesis], samples: Sequence[Sample], kinds: Kinds, levels: Levels
+) -> Iterator[dict[str, Any]]:
+    """The power of each hypothesis, tested at the strictest level that it may meet. A sample of several seeds or epochs
+    counts once: they may all say the same."""
+    alpha = study.final_alpha / (max(1, len(family)) if study.multiplicity == "holm" else 1)
+    names = [one.cluster or one.problem.id for one in samples]
+    for one in family:
+        of = levels.get(one.metric, ())[::-1]
+        clusters = Clusters.of(names, [tuple(sample.strata.get(level) for level in of) for sample in samples])
+        share, exact = one.differ or 0.0, one.differ is not None and one.bounds == (0.0, math.inf)
+        changes = ((share + one.expected) / 2, (share - one.expected) / 2) if exact else None
+        planned = Planned(one.room, one.spread, one.within, changes)
+        yield {
+            "hypothesis": one.name, "samples": clusters.n, "patients": clusters.k, "alpha": alpha,
+            "power": planned.power(clusters, alpha), "needed": planned.needed(clusters, alpha, study.power),
+        }  # fmt: skip
 
 
 def weak(frozen: Frozen) -> list[str]:
@@ -118,29 +120,33 @@ def weak(frozen: Frozen) -> list[str]:
 
 
 def freeze(path: Path, amend: str | None) -> Frozen:
-    """Write what is planned, once; again only as an amendment. Raises ConfigError: then nothing is frozen."""
-    target = place_of(path)
-    if target.exists() and not amend:
-        raise ConfigError(f"{path} was frozen at {Frozen.read(path).time}: an amendment needs --amend REASON")
-    if amend and not target.exists():
-        raise ConfigError(f"--amend: {path} is not frozen yet")
+    """Write what is planned, once; again only as an amendment. The log's line is the last to be written: what it does
+    not name was not frozen. Raises ConfigError: then nothing is frozen."""
     plan = plan_of(path)
     if lines := weak(plan):
         raise ConfigError("\n".join(f"{path}: {line}; or lower power: to state that it is less" for line in lines))
     facts = {name: value for name, value in vars(plan).items() if name in Frozen.WRITTEN}
     text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
-    digest = sha256(text.encode()).hexdigest()
-    token = stamp.request(plan.study.timestamp, digest) if plan.study.timestamp else None
-    if plan.study.tag:
-        _tag(path, plan.study.tag, digest)
-    if amend:
-        n = sum(event["event"] == "frozen" for event in log.events(path))
-        target.rename(target.with_suffix(f".{n}.json"))
-    disk.replace(target, text)
-    if token is not None:
-        stamp.place_of(path).write_bytes(token.der)
-    log.add(path, {"event": "frozen", "digest": digest, "reason": amend, "tag": plan.study.tag,
-                   "stamped": token and token.time, "authority": plan.study.timestamp})  # fmt: skip
+    digest, target = sha256(text.encode()).hexdigest(), place_of(path)
+    with disk.alone(path.parent):
+        before = log.events(path, "frozen")
+        if before and not (amend or "").strip():
+            raise ConfigError(f"{path} was frozen at {before[-1]['time']}: an amendment needs --amend REASON")
+        if amend is not None and not before:
+            raise ConfigError(f"--amend: {path} is not frozen yet")
+        der = stamp.request(plan.study.timestamp, digest) if plan.study.timestamp else None
+        if plan.study.tag:
+            _tag(path, plan.study.tag, digest)
+        for place in (target, stamp.place_of(path)):
+            kept = place.with_suffix(f".{len(before)}{place.suffix}")
+            if before and place.exists() and not kept.exists():
+                shutil.copyfile(place, kept)
+        disk.replace(target, text)
+        stamp.place_of(path).unlink(missing_ok=True)
+        if der is not None:
+            stamp.place_of(path).write_bytes(der)
+        log.add(path, {"event": "frozen", "digest": digest, "reason": amend, "tag": plan.study.tag,
+                       "stamped": der and stamp.read(der, digest), "authority": plan.study.timestamp})  # fmt: skip
     return Frozen.read(path)
 
 

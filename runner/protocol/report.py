@@ -1,6 +1,7 @@
 """The report of a study: what was asked, in that order; what was done otherwise; and apart from it all else."""
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +10,22 @@ from runner.config.catalogue import CONF
 from runner.protocol.analysis import Analysis, Finding
 from runner.results.cells import p_text
 from runner.results.intervals import Metric
-from runner.results.levels import rows_by_path, used_levels
-from runner.results.pairs import difference_of
+from runner.results.levels import rows_by_path
 from runner.results.runs import warnings_of
 from runner.results.sections.page import sections_of, write_sections
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.storage import manifest
 from runner.study import log
+from runner.study.frozen import Frozen
+from runner.study.looks import looks
 
 AUTHORS = "by the authors"
 _GAIN = Column("gain", "", "higher", signed=True)
 _ASKED = (
     "Gain: the mean difference over pairs (same sample, same seed), positive where the first arm is better, with its "
     "95 % interval over whole patients, which is not adjusted. The claim is tested on one side: p, adjusted for all "
-    "hypotheses, must not exceed the level. Not shown is not the same as shown to be untrue. Secondary hypotheses are "
-    "tested only after all primary ones are shown."
+    "hypotheses, must not exceed the level, half of alpha, which asks for no less than the interval. Not shown is not "
+    "the same as shown to be untrue. Secondary hypotheses can be shown only if all primary ones are."
 )
 _EXPLORATORY = "Not asked in the protocol: exploratory, without any claim. "
 
@@ -37,8 +39,8 @@ def sections(analysis: Analysis) -> list[Section]:
     if analysis.study.strata and analysis.runs:
         asked.append(_strata(analysis))
     return [
-        Section("protocol", "Protocol", analysis.study.question, [_plan(analysis), _power(analysis)]),
         Section("hypotheses", "Hypotheses", _ASKED, asked),
+        Section("protocol", "Protocol", analysis.study.question, [_plan(analysis), power_of(analysis.frozen)]),
         Section("flow", "Samples and runs", "", [_flow(analysis)]),
         Section("deviations", "Deviations and looks", "", [_deviations(analysis), _looks(analysis)]),
     ]
@@ -60,54 +62,46 @@ def write(analysis: Analysis, home: Path, asked: Sequence[Section]) -> Path:
 def warnings(analysis: Analysis) -> list[str]:
     """What a reader must know first."""
     lines = warnings_of(list(analysis.runs.values()))
-    if not analysis.whole:
-        lacking = [
-            f"{arm}, seed {seed}: {n:,} of {analysis.frozen.episodes[arm, seed]:,}"
-            for (arm, seed), n in analysis.finished.items()
-            if n < analysis.frozen.episodes[arm, seed]
-        ]
-        lines.insert(0, f"not all planned samples were run, nothing is decided: {'; '.join(lacking)}")
+    if analysis.lacking:
+        lines.insert(0, f"not all planned samples were run, nothing is decided: {'; '.join(analysis.lacking)}")
+    if gone := ", ".join(str(one.folder) for one in analysis.missing):
+        lines.insert(0, f"runs that are not where they were run: {gone}; name where they are, after the study's file")
     return lines
 
 
 def _plan(analysis: Analysis) -> Sheet:
     study, frozen = analysis.study, analysis.frozen
-    last = [event for event in log.events(frozen.path) if event["event"] == "frozen"][-1]
+    last = log.events(frozen.path, "frozen")[-1]
     budget = ", ".join(f"{key} {value:g}" for key, value in vars(study.budget).items() if value is not None)
     looks = ", ".join(map(str, study.looks)) or "none"
+    planned = {key: json.loads(text) for one in frozen.runs for key, text in one["planned"].items()}
     facts = {
         "frozen (UTC)": frozen.time[:19].replace("T", " "),
         "time stamp": f"{last['stamped']} by {last['authority']}" if last["stamped"] else "none",
         "git": f"commit {str(frozen.git['commit'])[:10]}{', with changes' * bool(frozen.git['dirty'])}, tag"
                f" {last['tag'] or 'none'}",
         "SHA-256 of the frozen form": frozen.digest, "of the code": frozen.code,
-        **{f"of {key}": digest for key, digest in _digests(analysis).items()},
+        **{f"of {key}": str(of) for key, of in planned.items() if key.startswith(("data.fingerprint", "prompts."))},
         **{f"arm {name}": " ".join([*study.common, *words]) for name, words in study.arms.items()},
         "models": ", ".join(f"{role} {name}" for role, name in study.models.items()),
         "samples": f"{study.samples} in each arm, seeds {', '.join(map(str, study.seeds))}",
-        "exclusions": "; ".join(one.reason for one in study.exclusions) or "none",
-        "multiplicity": f"{study.multiplicity}, alpha {study.alpha:g} (two-sided)",
+        "exclusions": "; ".join(f"{one.reason}: {one.text}" for one in study.exclusions) or "none",
+        "multiplicity": f"{study.multiplicity}, alpha {study.alpha:g} (two-sided), at the end {study.final_alpha:g}",
         "stopping": f"{study.stopping} Planned looks: {looks}", "budget of a command": budget or "none",
     }  # fmt: skip
     return Sheet("What was planned", columns("item", "planned"), [[name, text] for name, text in facts.items()])
 
 
-def _digests(analysis: Analysis) -> dict[str, str]:
-    """The digests of data and prompts; of prompts that arms have in common once."""
-    planned = {key: text for one in analysis.frozen.runs for key, text in one["planned"].items()}
-    found = {key: text.strip('"') for key, text in planned.items() if key.startswith("prompts.")}
-    return {"the data": planned["data.fingerprint"].strip('"')} | found
-
-
-def _power(analysis: Analysis) -> Sheet:
+def power_of(plan: Frozen) -> Sheet:
+    """The power of each hypothesis, and what it assumes."""
     heads = columns("hypothesis", "assumed", "samples", "patients", "alpha", "power", "samples needed")
     rows: list[list[Cell]] = []
-    for one, of in zip(analysis.study.hypotheses, analysis.frozen.power, strict=True):
+    for one, of in zip(plan.study.hypotheses, plan.power, strict=True):
         spread = f"sd {one.sd:g}" if one.sd is not None else f"{one.differ:g} of the pairs differ"
         assumed = f"gain {one.expected:g}, {spread}, correlation within patients {one.within:g}"
         rows.append([one.name, assumed, *(of[key] for key in ("samples", "patients", "alpha", "power", "needed"))])
     notes = ["alpha: two-sided, divided by the number of hypotheses of a family with Holm, the strictest level of them"]
-    return Sheet("Power", heads, rows, notes)
+    return Sheet(f"{plan.study.title}: power", heads, rows, notes)
 
 
 def _asked(title: str, analysis: Analysis, found: Sequence[Finding]) -> Sheet:
@@ -120,7 +114,8 @@ def _asked(title: str, analysis: Analysis, found: Sequence[Finding]) -> Sheet:
                      0 if of.difference is None else of.difference.clusters, p_text(of.p), p_text(of.p_adjusted),
                      analysis.level, of.verdict])  # fmt: skip
     lower = dict.fromkeys(of.hypothesis.metric for of in found if of.hypothesis.direction == "lower")
-    notes = [f"lower is better: a gain is by how much {name} is lower" for name in lower]
+    notes = [f"{of.hypothesis.name} is {of.verdict}: {of.hypothesis.sentence}" for of in found]
+    notes += [f"lower is better: a gain is by how much {name} is lower" for name in lower]
     return Sheet(title, heads, rows, notes)
 
 
@@ -131,10 +126,8 @@ def _strata(analysis: Analysis) -> Sheet:
     for one in analysis.study.hypotheses:
         for name in analysis.study.strata:
             for (value,) in rows_by_path(table, [name]):
-                if (pairs := analysis.pairs(one, (name, value))) is not None:
-                    difference = difference_of(pairs, used_levels(pairs.table, analysis.levels(one)))
-                    metric = difference.metric
-                    rows.append([one.name, name, value, Value.of(metric), metric.n, difference.clusters])
+                if (of := analysis.difference(one, (name, value))) is not None:
+                    rows.append([one.name, name, value, Value.of(of.metric), of.metric.n, of.clusters])
     heads = columns("hypothesis", "stratum", "value", _GAIN, ("pairs", "n"), ("patients", "n"))
     return Sheet("Planned strata", heads, rows, ["Estimates: nothing is tested in single groups."], keys=3)
 
@@ -147,44 +140,46 @@ def _flow(analysis: Analysis) -> Sheet:
             rows.append([arm, seed, planned, 0, 0, 0, 0, "", "not run"])
             continue
         n, kept = len(run.table), analysis.tables[arm, seed]
-        names = {
-            name for one in run.manifest.get("sessions") or () for of in one["answered_by"].values() for name in of
-        }
+        sessions = run.manifest.get("sessions") or ()
+        names = {name for one in sessions for of in one["answered_by"].values() for name in of}
         errors = int((kept["stop"] == "error").sum())
         rows.append([arm, seed, planned, n, n - len(kept), errors, len(kept) - errors, ", ".join(sorted(names)),
                      str(run.folder)])  # fmt: skip
     heads = columns("arm", "seed", "planned", "run", "excluded", "errors", "analysed", "answered by", "folder")
     notes = [f"excluded: {one.reason}" for one in analysis.study.exclusions]
-    notes += [f"begun under the protocol and not analysed: {folder}" for folder in analysis.others]
-    lost = {reason: len(names) for one in analysis.study.hypotheses if (pairs := analysis.pairs(one)) is not None
-            for reason, names in pairs.unpaired.items()}  # fmt: skip
-    notes += [f"left out of pairs, {reason}: {n:,}" for reason, n in lost.items()]
+    notes += [f"begun under the protocol and not analysed: {one.folder}" for one in analysis.others]
     return Sheet("Flow of samples", heads, rows, notes, keys=2)
 
 
 def _deviations(analysis: Analysis) -> Sheet:
     """Whatever was run otherwise than planned, and amendments; with the reason that was given."""
-    path, frozen = analysis.frozen.path, analysis.frozen
-    rows: list[list[Cell]] = []
-    for event in log.events(path):
+    frozen, rows, before = analysis.frozen, list[list[Cell]](), ""
+    for event in log.events(frozen.path):
+        time = event["time"][:19]
+        if time < before:
+            rows.append([time, f"the clock was set back, it had been {before}", "", ""])
         if event["event"] == "frozen" and event["reason"]:
-            rows.append([event["time"][:19], "the protocol was amended", event["reason"], ""])
+            rows.append([time, "the protocol was amended", event["reason"], ""])
         for what in event.get("deviations") or ():
-            rows.append([event["time"][:19], what, event["reason"], f"{event['arm']}, seed {event['seed']}"])
+            rows.append([time, what, event["reason"], f"{event['arm']}, seed {event['seed']}"])
+        before = time
     for (arm, seed), run in analysis.runs.items():
+        begun, name = run.manifest["start"][:19], f"{arm}, seed {seed}"
         if run.manifest["protocol"]["frozen"] != frozen.digest:
-            rows.append([run.manifest["start"][:19], "begun before the last amendment", "", f"{arm}, seed {seed}"])
+            rows.append([begun, "begun before the last amendment", "", name])
         if run.manifest["status"] != "complete":
-            rows.append([run.manifest["start"][:19], f"the run did not end as planned: {run.manifest['status']}", "",
-                         f"{arm}, seed {seed}"])  # fmt: skip
-    rows += [[manifest.now()[:19], f"analysed by other {line}", "", ""] for line in frozen.code_changes()]
-    notes = [] if rows else ["None."]
-    return Sheet("Deviations", columns("time (UTC)", "what", "reason", "run"), rows, notes)
+            rows.append([begun, f"the run did not end as planned: {run.manifest['status']}", "", name])
+    now = manifest.now()[:19]
+    rows += [[now, f"a run is not there: {one.folder}", "", f"{one.arm}, seed {one.seed}"] for one in analysis.missing]
+    rows += [[now, f"{one.name}: {n:,} pairs are not analysed: {why}", "", ""]
+             for one in analysis.study.hypotheses for why, n in analysis.lost(one).items()]  # fmt: skip
+    rows += [[now, f"when it was analysed {line}", "", ""] for line in frozen.changes()]
+    return Sheet("Deviations", columns("time (UTC)", "what", "reason", "run"), rows, [] if rows else ["None."])
 
 
 def _looks(analysis: Analysis) -> Sheet:
     rows: list[list[Cell]] = []
-    for event, planned in log.looks(analysis.frozen.path):
+    for event, planned in looks(analysis.frozen.path):
         n = ", ".join(f"{name}: {n:,}" for name, n in event["n"].items())
         rows.append([event["time"][:19], n, event["command"], "planned" if planned else "not planned"])
     heads = columns("time (UTC)", "samples so far", "command", "look")

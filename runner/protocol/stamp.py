@@ -7,25 +7,18 @@ program: a library for it (rfc3161ng, asn1crypto) would be one more dependency f
 
 import re
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from components.core.errors import ConfigError
 
-_SHA256 = bytes.fromhex("300d06096086480165030402010500")  # AlgorithmIdentifier 2.16.840.1.101.3.4.2.1
+_QUERY = bytes.fromhex("3044020101")  # TimeStampReq, version 1; then what is stamped, a nonce, and:
+_WITH_CERTIFICATE = b"\x01\x01\xff"
+_SHA256 = bytes.fromhex("3031300d060960864801650304020105000420")  # MessageImprint, the digest follows
 _TIMEOUT, _LARGEST = 30, 1 << 20  # seconds; bytes of a reply
 _GRANTED = (0, 1)  # PKIStatus: granted, granted with modifications
 _TIME = re.compile(rb"\x18[\x0f-\x1b](\d{14}(?:\.\d+)?Z)")  # GeneralizedTime
-
-
-@dataclass(frozen=True)
-class Token:
-    """A reply of an authority, and the time in it."""
-
-    der: bytes
-    time: str
 
 
 def place_of(study: Path) -> Path:
@@ -33,39 +26,30 @@ def place_of(study: Path) -> Path:
     return study.with_suffix(".tsr")
 
 
-def request(url: str, digest: str) -> Token:
-    """Have a digest (SHA-256, hexadecimal) stamped. Raises ConfigError."""
-    nonce = _der(2, b"\x40" + secrets.token_bytes(8))
-    query = _der(0x30, _der(2, b"\1") + _imprint(digest) + nonce + b"\x01\x01\xff")  # with the certificate
+def request(url: str, digest: str) -> bytes:
+    """The reply of an authority that stamps a digest (SHA-256, hexadecimal). Raises ConfigError."""
+    nonce = b"\x02\x09\x40" + secrets.token_bytes(8)  # an integer of nine bytes
+    query = _QUERY + _SHA256 + bytes.fromhex(digest) + nonce + _WITH_CERTIFICATE
     asked = Request(url, query, {"Content-Type": "application/timestamp-query"})
     try:
         with urlopen(asked, timeout=_TIMEOUT) as reply:
-            token = read(reply.read(_LARGEST), digest)
+            der: bytes = reply.read(_LARGEST)
+        read(der, digest)
     except (URLError, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise ConfigError(f"timestamp: {url}: {reason}; nothing was frozen") from None
-    if nonce not in token.der:
+    if nonce not in der:
         raise ConfigError(f"timestamp: {url}: the reply is to another request; nothing was frozen")
-    return token
+    return der
 
 
-def read(der: bytes, digest: str) -> Token:
-    """A reply about this digest. Raises ValueError for any other."""
+def read(der: bytes, digest: str) -> str:
+    """The time in a reply about this digest. Raises ValueError for any other."""
     status = re.match(rb"\x30(?:[\0-\x7f]|\x81.|\x82..|\x83...)\x30.\x02\x01(.)", der, re.DOTALL)
     if status is None or status[1][0] not in _GRANTED:
         raise ValueError("the authority gave no time stamp" if status else "the reply is no time stamp")
-    imprint = _imprint(digest)
+    imprint = _SHA256 + bytes.fromhex(digest)
     if (place := der.find(imprint)) < 0 or (time := _TIME.search(der, place + len(imprint))) is None:
         raise ValueError("the time stamp is not about what was frozen")
     text = time[1].decode()
-    return Token(der, f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:14]}+00:00")
-
-
-def _imprint(digest: str) -> bytes:
-    return _der(0x30, _SHA256 + _der(4, bytes.fromhex(digest)))
-
-
-def _der(tag: int, content: bytes) -> bytes:
-    """A short value in DER."""
-    assert len(content) < 128, "longer ones have another form"
-    return bytes([tag, len(content)]) + content
+    return f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:14]}+00:00"

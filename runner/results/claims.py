@@ -1,62 +1,55 @@
 """Claims about a gain that were planned: superiority, non-inferiority and equivalence, their p values and power.
 
-Each is tested on one side at half of alpha, as ICH E9 (1998, 5.5) has it, so that it agrees with the two-sided
-interval; equivalence by two such tests (Schuirmann 1987). Superiority over 0 has the test of every paired difference
-(McNemar's exact one, or signs of whole clusters flipped); other bounds a t-test by clusters, of scores of 0 and 1 on
-the middle and the standard error of their interval (Agresti & Min 2005). The power is that of these tests at the
-planned spread: exact for McNemar's, else by the noncentral t distribution, with Kish's design effect (1965) where
-patients have several samples.
+Each is tested on one side at half of alpha, as ICH E9 (1998, 5.5) has it, equivalence by two such tests (Schuirmann
+1987). A bound is tested by the 95 % interval that is printed: p is 0.025 where the interval ends at the bound, and
+elsewhere that of a t-test with the standard error that this end stands for; of clusters and of means of means at least
+the one between whole clusters. Superiority over 0 needs the test of every paired difference (McNemar's exact one, or
+signs of whole clusters flipped) as well. So what is shown never has an interval that says otherwise.
+
+The power is exact for McNemar's test, else that of a t-test by clusters at the planned spread (noncentral t), with
+Kish's design effect (1965) for patients that have several samples and for samples that weigh more than others.
 """
 
 import math
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from runner.results.arrays import np
-from runner.results.formulas import adjusted_binary
-from runner.results.pairs import Difference, Pairs
+from runner.results.formulas import student
+from runner.results.pairs import MCNEMAR, Difference, weights_of
 from runner.results.significance import FEWEST_SIGNS, holm, mcnemar_power, t_power
+from runner.results.table import Path
 
 Bounds = tuple[float, float]
-LOOK = 0.001  # alpha of an interim analysis, two-sided (Haybittle 1971, Peto 1976)
 _MOST = 1_000_000  # samples that are thought of
 
 
-def claim_p(pairs: Pairs, difference: Difference, bounds: Bounds, levelled: bool = False) -> float | None:
-    """The p value, one-sided, of the claim that the gain is between the bounds; None where nothing can be tested.
-    ``levelled``: it is a mean of means."""
+def claim_p(difference: Difference, bounds: Bounds) -> float | None:
+    """The p value, one-sided, of the claim that the gain is between the bounds; None where nothing can be tested."""
     low, high = bounds
-    if low == 0 and math.isinf(high):
-        return _superiority_p(difference)
-    sides = [_beyond(pairs, difference, low, levelled, 1.0)]
+    sides = [_beyond(difference, low, 1.0)]
     if not math.isinf(high):
-        sides.append(_beyond(pairs, difference, high, levelled, -1.0))
+        sides.append(_beyond(difference, high, -1.0))
+    elif low == 0:
+        p, gain = difference.p, difference.metric.value
+        sides.append(None if p is None or gain is None else p / 2 if gain > 0 else 1 - p / 2)
     known = [p for p in sides if p is not None]
     return max(known) if len(known) == len(sides) else None
 
 
-def _superiority_p(difference: Difference) -> float | None:
-    p, gain = difference.p, difference.metric.value
-    return None if p is None or gain is None else p / 2 if gain > 0 else 1 - p / 2
-
-
-def _beyond(pairs: Pairs, difference: Difference, bound: float, levelled: bool, sign: float) -> float | None:
-    """One-sided p of a gain above a bound, with ``sign`` -1 below it."""
+def _beyond(difference: Difference, bound: float, sign: float) -> float | None:
+    """One-sided p of a gain above a bound, with ``sign`` -1 below it, from that end of the interval."""
     from scipy.special import stdtr
 
-    value, se, k = difference.metric.value, difference.standard_error, difference.clusters
-    if value is None or k < 2:
+    metric, alone = difference.metric, difference.test == MCNEMAR
+    end = metric.ci_low if sign > 0 else metric.ci_high
+    if metric.value is None or end is None or difference.clusters < 2:
         return None
-    df = float(k - 1)
-    if pairs.scale.kind == "proportion" and not levelled:
-        number = pairs.table["number"]
-        sizes, n = np.bincount(number), len(pairs.gains)
-        spread = np.bincount(number, weights=pairs.gains - value)[sizes > 0].astype(np.float64)
-        value, deviation, of = adjusted_binary(pairs.gains, spread, bool(se))
-        se, df = deviation / math.sqrt(of), math.inf if k == n else df
-    return float(stdtr(df, -sign * (value - bound) / se)) if se else None
+    df, far = math.inf if alone else difference.clusters - 1.0, sign * (metric.value - bound)
+    se = max(sign * (metric.value - end) / student(df), 0.0 if alone else difference.standard_error or 0.0)
+    return float(stdtr(df, -far / se)) if se else float(far <= 0)
 
 
 def adjusted(
@@ -76,21 +69,29 @@ def adjusted(
 
 @dataclass(frozen=True)
 class Clusters:
-    """The samples of a study: how many, of how many patients, and Kish's mean size, by which their likeness counts."""
+    """The samples of a study: how many, of how many patients; by how much the variance of their mean is that of ``n``
+    equal ones where they are independent (``alone``) and where those of a patient are copies (``size``)."""
 
     n: int
     k: int
     size: float
+    alone: float = 1.0
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> "Clusters":
-        """From the patient of each sample."""
-        sizes = list(Counter(names).values())
-        return cls(sum(sizes), len(sizes), sum(one * one for one in sizes) / max(1, sum(sizes)))
+    def of(cls, names: Sequence[str], paths: Sequence[Path] = ()) -> "Clusters":
+        """From the patient of each sample; ``paths``: the groups of each in a mean of means, from the outer one."""
+        paths = paths or [()] * len(names)
+        numbers = {path: n for n, path in enumerate(dict.fromkeys(paths))}
+        weights = weights_of(np.array([numbers[path] for path in paths], dtype=np.intp), list(numbers))
+        total = defaultdict[str, float](float)
+        for name, weight in zip(names, weights.tolist(), strict=True):
+            total[name] += weight
+        n = len(names)
+        return cls(n, len(total), n * math.fsum(one * one for one in total.values()), n * float(weights @ weights))
 
     def scaled(self, n: int) -> "Clusters":
-        """So many samples, of patients that have as many as here."""
-        return Clusters(n, max(2, round(self.k * n / self.n)), self.size)
+        """So many samples, of patients and groups as here."""
+        return replace(self, n=n, k=max(2, round(self.k * n / self.n)))
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,15 @@ class Planned:
 
     def power(self, samples: Clusters, alpha: float) -> float:
         """The chance that the claim is shown with these samples: of equivalence at least."""
-        if self.changes is not None and samples.k == samples.n:
+        if self.changes is not None and samples.k == samples.n and samples.alone < 1 + 1e-9:
             return mcnemar_power(samples.n, *self.changes, alpha) if samples.n >= FEWEST_SIGNS else 0.0
-        design = 1 + (samples.size - 1) * self.within
+        design = (1 - self.within) * samples.alone + self.within * samples.size
         deviation = max(self.spread, 1e-9) * math.sqrt(design * samples.k / samples.n)
         sides = [t_power(one / deviation, samples.k, alpha) for one in self.room if not math.isinf(one)]
         return max(0.0, sum(sides) - len(sides) + 1)
 
     def needed(self, samples: Clusters, alpha: float, power: float) -> int | None:
-        """The smallest number of samples with this power; None beyond a million."""
-        most = FEWEST_SIGNS
-        while self.power(samples.scaled(most), alpha) < power:
-            if (most := 2 * most) > _MOST:
-                return None
-        between = range(most // 2, most)
-        return most // 2 + bisect_left(between, True, key=lambda n: self.power(samples.scaled(n), alpha) >= power)
+        """The smallest number of samples with this power, six or more; None beyond a million."""
+        numbers = range(_MOST + 1)
+        n = bisect_left(numbers, True, FEWEST_SIGNS, key=lambda n: self.power(samples.scaled(n), alpha) >= power)
+        return n if n in numbers else None

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, reduce
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,9 @@ def _head(state: list[object], steps: bool, body: Iterable[bytes | memoryview]) 
 def is_current(folder: Path, *, steps: bool) -> bool:
     """Whether the file is of the records as they are, with ``steps`` of these too; the rest of it is not looked at."""
     heads = [orjson.dumps([*state_of(folder), has_steps])[:-1] + b"," for has_steps in {True, steps}]
+    path = folder / FILE
     try:
-        with (folder / FILE).open("rb") as file:
+        with path.open("rb") if path.is_file() else BytesIO() as file:  # a pipe would be waited for
             return file.readline().startswith(tuple(heads))
     except OSError:
         return False
@@ -118,8 +120,9 @@ def is_current(folder: Path, *, steps: bool) -> bool:
 
 def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table | None, Steps | None]:
     """The columns, and where requested what is needed of the steps; None for what is in no file of this state."""
+    path = folder / FILE
     try:
-        data = (folder / FILE).read_bytes()
+        data = path.read_bytes() if path.is_file() else b""
     except OSError:
         return None, None
     begin = data.find(b"\n") + 1
@@ -127,6 +130,14 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
     has_steps = data[end + 1 : end + 6] != b"null\n"
     if data[:begin] != _head(state, has_steps, [memoryview(data)[begin:]]):
         return None, None
+    try:
+        return _parsed(data, begin, end, with_steps and has_steps)
+    except (AttributeError, LookupError, TypeError, ValueError):  # with a checksum, but not written here
+        return None, None
+
+
+def _parsed(data: bytes, begin: int, end: int, with_steps: bool) -> tuple[Table, Steps | None]:
+    """What a file holds, whose first head is from ``begin`` to ``end``."""
     after = data.index(b"\n", end + 1)
     n, kinds, strata, alike = orjson.loads(data[begin:end])
     columns, place = dict[str, Array](), after + 1
@@ -137,7 +148,7 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
         if kind == "O":
             values = [tuple(one) for one in alike[name]] if name in FORMS else alike[name]
             columns[name] = np.fromiter(values, object, len(values))[columns[name]]
-    if not (with_steps and has_steps):
+    if not with_steps:
         return Table(columns, strata), None
     parts = orjson.loads(data[end + 1 : after])
     verdicts = [(n, one if isinstance(one, str) else Unpacker.choice(one)) for n, one in parts["verdicts"]]

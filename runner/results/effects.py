@@ -13,6 +13,7 @@ from typing import Any
 
 from runner.results.arrays import Floats, np
 from runner.results.kinds import Better, Scale, as_gain, group_by
+from runner.results.levels import used_levels
 from runner.results.pairs import Difference, Pairs, adjust, difference_of
 from runner.results.runs import Run
 from runner.results.table import Table, align
@@ -61,6 +62,7 @@ class Effects:
     samples: int
     left_out: int
     notes: Sequence[str]
+    levels: Sequence[str] = ()  # of which its values are means of means
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -136,7 +138,8 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
     if all(one.difference.p is not None for one in effects):
         differences = adjust(one.difference for one in effects)
         effects = [replace(one, difference=of) for one, of in zip(effects, differences, strict=True)]
-    return Effects(factors.dataset, metric, direction, effects, len(first), left_out, notes)
+    levels_used = used_levels(first, strata)
+    return Effects(factors.dataset, metric, direction, effects, len(first), left_out, notes, levels_used)
 
 
 def _hole(factors: Factors) -> str:

@@ -70,20 +70,14 @@ def score_count(value: float, variance: float, df: float) -> Ends:
 def paired_binary(values: Floats, spread: Floats, varies: bool) -> Ends:
     """Interval of a mean difference of proportions; ``spread``: the sums of the deviations in each of two or more
     clusters. Where none of them ``varies`` each cluster is one pair."""
-    value, (centre, deviation, of) = float(values.mean()), adjusted_binary(values, spread, varies)
-    half = (Z if len(spread) == len(values) else student(len(spread) - 1)) * deviation / math.sqrt(of)
-    return min(value, centre - half), max(value, centre + half)
-
-
-def adjusted_binary(values: Floats, spread: Floats, varies: bool) -> tuple[float, float, float]:
-    """The middle of that interval, the standard deviation of a pair, and of how many pairs it is."""
     k, n, value, square = len(spread), len(values), float(values.mean()), float(values @ values) / len(values)
-    pairs = float(k)
+    quantile, pairs = (Z, float(n)) if k == n else (student(k - 1), float(k))
     if k < n and varies:
         pairs = min(float(n), max(1.0, (square - value * value) / standard_error(spread, n) ** 2))
     of = pairs + 2.0  # half a pair more in each of the four cells: a gain, a loss, two ties
     centre = value * pairs / of
-    return centre, math.sqrt((square * pairs + 1.0) / of - centre * centre), of
+    half = quantile * math.sqrt((square * pairs + 1.0) / of - centre * centre) / math.sqrt(of)
+    return min(value, centre - half), max(value, centre + half)
 
 
 def unvaried_interval(value: float, k: int, bounds: Ends) -> Ends:

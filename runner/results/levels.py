@@ -76,6 +76,16 @@ def used_levels(table: Table, levels: Sequence[str]) -> Sequence[str]:
     return levels if levels and len(rows_by_path(table, levels)) > 1 else ()
 
 
+def describe(levels: Sequence[str]) -> str:
+    """What a mean by these levels is the mean of."""
+    return " of ".join(f"means per {level}" for level in reversed(levels))
+
+
+def note_of(name: str, levels: Sequence[str]) -> str:
+    """What the mean of this name is."""
+    return f"{name} is the mean of {describe(levels)}, not of samples"
+
+
 def levelled_mean(table: Table, values: Floats, levels: Sequence[str], scale: Scale) -> Mean:
     """The mean of the means by these levels, or the plain mean where they make one group."""
     levels = used_levels(table, levels)

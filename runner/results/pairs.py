@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.results import significance
-from runner.results.arrays import Floats, np
+from runner.results.arrays import Floats, Rows, np
 from runner.results.formulas import NOTHING
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, Scale, as_gain
@@ -18,7 +18,7 @@ from runner.results.table import Key, Path, Table, align
 from runner.storage.schema import Record
 
 _DIGITS = 12
-MCNEMAR = "McNemar"
+MCNEMAR, UNSCORED = "McNemar", "unscored"
 _FEWEST_VARYING = 3  # clusters that show how much they vary
 _OF_PAIRS = ("strata", "number", "rank")  # columns that are needed of them
 _NO_EFFECT = 1e-6  # standard deviations
@@ -53,7 +53,7 @@ def pairs_of(
     unpaired: dict[str, list[str]] = {}
     for place in np.flatnonzero(~paired).tolist():
         stops = [None if row < 0 else side["stop"][row] for side, row in ((mine, left[place]), (theirs, right[place]))]
-        reason = "ended in an error" if "error" in stops else "unscored"
+        reason = "ended in an error" if "error" in stops else UNSCORED
         reason = "run on one side only" if None in stops else reason
         unpaired.setdefault(reason, []).append(_name(keys[place]))
     gains = _subtract(values[paired], others[paired], direction)
@@ -163,11 +163,25 @@ def adjust(differences: Iterable[Difference]) -> list[Difference]:
     return [one if one.p is None else replace(one, p_holm=next(p_values)) for one in found]
 
 
-def shares_of(pairs: Pairs, levels: Sequence[str]) -> tuple[list[float], list[float]]:
-    """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1; as
-    the clusters come first, since random signs depend on the order."""
+class Shares(NamedTuple):
+    """What each cluster adds to a mean difference, and its weight there; all weights together are 1."""
+
+    added: list[float]
+    weights: list[float]
+
+
+def shares_of(pairs: Pairs, levels: Sequence[str]) -> Shares:
+    """The shares of clusters in the mean difference (of means, by levels); as the clusters come first, since random
+    signs depend on the order."""
     codes, paths = pairs.table.paths(levels)
-    numbers = pairs.table["number"]
+    numbers, weight = pairs.table["number"], weights_of(codes, paths)
+    _, first = np.unique(numbers, return_index=True)
+    order = numbers[np.sort(first)]
+    return Shares(*(np.bincount(numbers, weights=of)[order].tolist() for of in (pairs.gains * weight, weight)))
+
+
+def weights_of(codes: Rows, paths: Sequence[Path]) -> Floats:
+    """The weight of each sample in a mean of means, all together 1, from the number of its group among ``paths``."""
     within = np.bincount(codes, minlength=len(paths))
     below: dict[Path, set[str | None]] = {}
     for path in (path for path, n in zip(paths, within.tolist(), strict=True) if n):
@@ -177,8 +191,4 @@ def shares_of(pairs: Pairs, levels: Sequence[str]) -> tuple[list[float], list[fl
         1 / (n * math.prod(len(below[path[:depth]]) for depth in range(len(path)))) if n else 0.0
         for path, n in zip(paths, within.tolist(), strict=True)
     ]
-    weight = np.array(weights)[codes]
-    _, first = np.unique(numbers, return_index=True)
-    order = numbers[np.sort(first)]
-    shares, of_all = (np.bincount(numbers, weights=of)[order].tolist() for of in (pairs.gains * weight, weight))
-    return shares, of_all
+    return np.array(weights)[codes]

@@ -263,8 +263,8 @@ def run_folders(folder: Path) -> list[Path]:
     folders = [folder]
     try:
         if not folder.exists():
-            beside = folder.parent.iterdir() if folder.parent.is_dir() else ()
-            near = meant(folder.name, [path.name for path in beside])
+            siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
+            near = meant(folder.name, [path.name for path in siblings])
             raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
             begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})

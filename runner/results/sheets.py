@@ -4,7 +4,7 @@ A section is made by a file in ``runner.results.sections``; ``runner.results.ren
 Markdown, CSV, LaTeX and HTML.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -79,6 +79,21 @@ class Value:
 
 
 Cell: TypeAlias = str | int | float | Value | None
+
+
+def longer_down(
+    lines: Mapping[str, Sequence[Cell]], across: Sequence[str], named: tuple[str, str], better: Better = ""
+) -> tuple[list[Column], list[list[Cell]]]:
+    """Columns and rows of a table of ``lines`` (name -> cells) with the more numerous names downwards, as a page is
+    longer than wide; lines without any cell are left out. ``named``: what the names of lines are, and those
+    ``across``; ``better``: of the cells."""
+    filled = {name: cells for name, cells in lines.items() if any(cell is not None for cell in cells)}
+    rows: list[list[Cell]] = [[name, *cells] for name, cells in filled.items()]
+    first, heads = named[0], list(across)
+    if len(across) >= len(lines):
+        rows = [[name, *cells] for name, *cells in zip(across, *filled.values(), strict=True)]
+        first, heads = named[1], list(filled)
+    return [Column(first), *(Column(name, "", better) for name in heads)], rows
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ FEWEST_SIGNS = 6  # clusters: 2 / 2^6 is below 5 %, so that fewer find nothing
 
 _FAR = 8.0  # standard deviations of the number of pairs that differ
 
+_SURE = 30.0  # standard errors: scipy has no numbers for 40
+
 _STEPS = 16  # halvings: differences to 0.00002
 
 _FLIPS, _ALL = 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
@@ -133,7 +135,7 @@ def t_power(effect: float, clusters: int, alpha: float = ALPHA) -> float:
     from scipy.special import nctdtr, stdtrit
 
     df = clusters - 1
-    return 1.0 - float(nctdtr(df, effect * math.sqrt(clusters), stdtrit(df, 1 - alpha / 2)))
+    return 1.0 - float(nctdtr(df, min(_SURE, effect * math.sqrt(clusters)), stdtrit(df, 1 - alpha / 2)))
 
 
 def mcnemar_power(pairs: int, won: float, lost: float, alpha: float = ALPHA) -> float:

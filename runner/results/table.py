@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -109,11 +109,11 @@ class Table:
         return list(zip(self["sample_id"].tolist(), self["epoch"].tolist(), strict=True))
 
     @cached_property
-    def by_text(self) -> tuple[list[Key], Rows]:
+    def by_text(self) -> Sorted:
         """Samples and epochs in the order of their texts, and the row of each, of several the last."""
         order, keys = self.in_order(), self.keys
         found, places = _by_text(tuple(map(keys.__getitem__, order.tolist())))
-        return found, order[places]
+        return Sorted(found, order[list(places)])
 
     def in_order(self, rows: Rows | None = None) -> Rows:
         """These rows, or all, by sample and epoch."""
@@ -162,22 +162,36 @@ class Table:
         return found
 
 
-def align(*tables: Table) -> tuple[list[Key], list[Rows]]:
-    """The samples and epochs of tables in the order of their texts, and in each table the row of every one, -1 where it
-    has none."""
-    keys = tables[0].by_text[0]
-    if all(one.by_text[0] == keys for one in tables):
-        return keys, [one.by_text[1] for one in tables]
-    rows = [dict(zip(found, of.tolist(), strict=True)) for found, of in (one.by_text for one in tables)]
-    keys = sorted(set().union(*rows), key=str)
-    return keys, [np.array([of.get(key, -1) for key in keys], dtype=np.intp) for of in rows]
+class Sorted(NamedTuple):
+    """Samples and epochs of a table in an order, and the row of each."""
+
+    keys: tuple[Key, ...]
+    rows: Rows
+
+
+class Aligned(NamedTuple):
+    """Samples and epochs of several tables, and for each table the rows of them, -1 where it has none."""
+
+    keys: tuple[Key, ...]
+    rows: Sequence[Rows]
+
+
+def align(*tables: Table) -> Aligned:
+    """The samples and epochs of tables in the order of their texts."""
+    ordered = [one.by_text for one in tables]
+    keys = ordered[0].keys
+    if all(one.keys == keys for one in ordered):
+        return Aligned(keys, [one.rows for one in ordered])
+    rows = [dict(zip(one.keys, one.rows.tolist(), strict=True)) for one in ordered]
+    keys = tuple(sorted(set().union(*rows), key=str))
+    return Aligned(keys, [np.array([of.get(key, -1) for key in keys], dtype=np.intp) for of in rows])
 
 
 @lru_cache(maxsize=4)  # tables of the same samples, which are compared, are sorted once
-def _by_text(keys: tuple[Key, ...]) -> tuple[list[Key], list[int]]:
+def _by_text(keys: tuple[Key, ...]) -> tuple[tuple[Key, ...], tuple[int, ...]]:
     rows = {key: row for row, key in enumerate(keys)}
-    found = sorted(rows, key=str)
-    return found, [rows[key] for key in found]
+    found = tuple(sorted(rows, key=str))
+    return found, tuple(rows[key] for key in found)
 
 
 class _Numbers:

@@ -15,8 +15,12 @@ _MANY = 12  # rows
 
 def show_section(section: Section) -> None:
     """Print the tables of a section, then the sentences that explain them."""
+    notes: Sequence[str] = ()
     for sheet in section.sheets:
+        if notes:
+            print()  # noqa: T201
         show_sheet(sheet)
+        notes = sheet.lines
     if section.intro:
         show_text(section.intro)
 

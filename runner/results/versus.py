@@ -243,7 +243,7 @@ def _mean_difference(
     means = [levelled_mean(of.table, of.gains, column.levels, of.scale) for column, of in both]
     whole = average(means).finished if all(one.value is not None for one in means) else Metric(None)
     used = [(of, used_levels(of.table, column.levels)) for column, of in both]
-    shares = [share for of, levels in used for share in shares_of(of, levels)[0]]
+    shares = [share for of, levels in used for share in shares_of(of, levels).added]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = replace(whole, n=sum(len(of.table) for of in pairs), unscored=0)
     counts = zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True)

@@ -4,11 +4,14 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from components.core.errors import ConfigError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _HINTS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "; make room on its disk"),
+    **dict.fromkeys(FULL, "; make room on its disk"),
     **dict.fromkeys(
         (errno.ENOLCK, errno.EOPNOTSUPP), "; its file system has no locks (flock): mount NFS with them, or name another"
     ),
@@ -36,13 +39,16 @@ def append(file: int, data: bytes, path: Path) -> None:
         raise Unwritable(path, error) from None
 
 
-def replace(path: Path, text: str) -> None:
-    """Put a text in a file's place in one move. Raises Unwritable."""
+def replace(path: Path, text: str, mode: int = 0o666) -> None:
+    """Put a text in a file's place in one move. ``mode``: of a new file. Raises Unwritable, without a part of it."""
     fresh = path.with_name(path.name + ".tmp")
     try:
+        fresh.touch(mode)
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
         raise Unwritable(path, error) from None
 
 
@@ -69,3 +75,23 @@ def lock_folder(folder: Path) -> int | None:
             return None
         raise
     return file
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[bool]:
+    """Hold a run folder's lock; False where another process has it. Raises OSError."""
+    file = lock_folder(folder)
+    try:
+        yield file is not None
+    finally:
+        if file is not None:
+            os.close(file)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Around work in a folder of one command at a time. Raises ConfigError."""
+    with folder_lock(folder) as is_free:
+        if not is_free:
+            raise ConfigError(f"{folder} is in use by another process; wait for it")
+        yield

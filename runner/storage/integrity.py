@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 from components.core.errors import ConfigError
 from runner.storage import disk, manifest, records
@@ -15,6 +16,13 @@ class Damaged(ConfigError):
     """A run folder is not as its run wrote it."""
 
 
+class Change(NamedTuple):
+    """A file that is not as its run wrote it, and a line that says so."""
+
+    name: str
+    line: str
+
+
 def digests_of(folder: Path) -> dict[str, FileDigest]:
     """Name -> size in bytes and SHA-256 of the records, the metrics and the files of texts."""
     paths = [folder / records.FILE, folder / METRICS, *sorted(folder.glob("texts-*.jsonl.gz"))]
@@ -26,34 +34,46 @@ def _digest(path: Path) -> FileDigest:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
-def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
-    """A line for each file that is missing or has another size, or with ``contents`` another digest, than the run
-    wrote. Raises ConfigError for a damaged manifest."""
+def changed_files(folder: Path, *, contents: bool = False, apart: str = "") -> list[Change]:
+    """Each file, ``apart`` from one, that is missing or has another size, or with ``contents`` another
+    digest, than the run wrote. Raises ConfigError for a damaged manifest."""
     found = []
     for name, wrote in (manifest.read(folder).get("files") or {}).items():
         path = folder / name
-        if not path.exists():
-            found.append(f"{path} is missing; its run wrote {wrote['bytes']:,} bytes")
+        if name == apart:
+            continue
+        if Path(name).name != name or not path.is_file():  # nothing else than a file in the folder is opened
+            line = f"{path} is missing; its run wrote {wrote['bytes']:,} bytes"
         elif (size := path.stat().st_size) != wrote["bytes"]:
-            found.append(f"{path} has {size:,} bytes; its run wrote {wrote['bytes']:,}")
+            line = f"{path} has {size:,} bytes; its run wrote {wrote['bytes']:,}"
         elif contents and _digest(path) != wrote:
-            found.append(f"{path} was changed: it has another SHA-256 than its run wrote")
+            line = f"{path} was changed: it has another SHA-256 than its run wrote"
+        else:
+            continue
+        found.append(Change(name, line))
     return found
 
 
 def write_metrics(folder: Path, text: str) -> None:
-    """Replace metrics that were computed again, and their digest where the manifest has digests."""
-    disk.replace(folder / METRICS, text)
-    notes, now = manifest.read(folder), _digest(folder / METRICS)
-    if (files := notes.get("files")) and files.get(METRICS) != now:
-        manifest.write(folder, notes | {"files": files | {METRICS: now}})
+    """Replace metrics that were computed again, and their digest where the manifest has digests. Other metrics than the
+    run's are not written while another of its files was changed, and none while its process writes them itself."""
+    with disk.folder_lock(folder) as is_free:
+        if not is_free:
+            return
+        notes, data = manifest.read(folder), text.encode()
+        now: FileDigest = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        if (files := notes.get("files")) and files.get(METRICS) != now:
+            if changed_files(folder, contents=True, apart=METRICS):
+                return
+            manifest.write(folder, notes | {"files": files | {METRICS: now}})
+        disk.replace(folder / METRICS, text)
 
 
-def _changes(folder: Path) -> list[str]:
-    """A line for each file, the config too, that is not as the run wrote it."""
+def _changes(folder: Path) -> list[Change]:
+    """Each file, the config too, that is not as the run wrote it."""
     known, found = manifest.read(folder).get("config"), changed_files(folder, contents=True)
     if known and manifest.digest((folder / CONFIG).read_bytes()) != known[-1]:
-        found.append(f"{folder / CONFIG} was changed after its run wrote it")
+        found.append(Change(CONFIG, f"{folder / CONFIG} was changed after its run wrote it"))
     return found
 
 
@@ -61,20 +81,24 @@ def refuse_changed(folder: Path) -> None:
     """Raises Damaged, a line with what to do, where a file is not as the run wrote it."""
     if found := _changes(folder):
         more = f" (and {len(found) - 1} more: python -m runner.report verify {folder})" if found[1:] else ""
-        how = f", or delete {records.FILE} and resume the run, and the journal answers again"
-        if f"{METRICS} " in found[0]:
-            how = f", or have it computed again: python -m runner.report table {folder}"
-        raise Damaged(f"{found[0]}{more}; put it back{'' if f'{CONFIG} ' in found[0] else how}")
+        again = {CONFIG: "", METRICS: f", or have it computed again: python -m runner.report table {folder}"}
+        resume = f", or delete {records.FILE} and resume the run, and the journal answers again"
+        raise Damaged(f"{found[0].line}{more}; put it back{again.get(found[0].name, resume)}")
 
 
 def verify(folder: Path) -> str:
     """Compare all with the manifest, and look up every text that a record refers to. Returns what was compared. Raises
     ConfigError, a line for each difference."""
-    found = _changes(folder)
+    found = [change.line for change in _changes(folder)]
     if not found and (lost := records.lost_texts(folder)):
         found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
     if found:
         raise ConfigError("\n".join(found))
-    without = "; it has no digests, since it did not end or is of an earlier version"
-    has_digests = bool(manifest.read(folder).get("files"))
-    return f"{folder}: config, records, metrics and texts are as its run wrote them{'' if has_digests else without}"
+    notes = manifest.read(folder)
+    if notes.get("files"):
+        return f"{folder}: config, records, metrics and texts are as its run wrote them"
+    config = "the config is as its run wrote it and " if notes.get("config") else ""
+    return (
+        f"{folder}: {config}no text of its records is missing; nothing else can be compared, because the manifest has "
+        "no digests: the run has not finished, or an earlier version wrote it"
+    )

@@ -138,12 +138,12 @@ def command_line(resume: str = "") -> str:
 
 
 def shell_word(word: str) -> str:
-    """A word of a command line for a POSIX shell. In place of a value with a secret is a variable, and what the shell
-    reports where it is not set."""
+    """A word of a command line for a POSIX shell. In place of a value with a secret is a variable, named after its key,
+    and what the shell reports where it is not set."""
     key, equals, value = (hidden := _hidden(word)).partition("=")
     if not equals or HIDDEN not in value:
         return shlex.quote(hidden)
-    variable = re.sub(r"\W+", "_", key.lstrip("+~")).upper()
+    variable = "WARDROUND_" + re.sub(r"[^A-Z0-9_]", "_", key.lstrip("+~").upper())
     return f'{shlex.quote(key)}="${{{variable}:?set it to the value that is not shown here}}"'
 
 
@@ -161,8 +161,9 @@ def versions() -> dict[str, str]:
     return found | {name: version for name in LIBRARIES if (version := version_of(name)) is not None}
 
 
+@functools.cache
 def git_state() -> Git:
-    """Commit and dirtiness of the checkout that this code runs from; None outside of one."""
+    """Commit and dirtiness of the checkout that this process imported its code from; None outside of one."""
     home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 from components.core.errors import ConfigError
 from runner.storage.resume import differences_of, settled
 from runner.storage.schema import Manifest, ProtocolFacts
+from runner.study import log
 from runner.study.plan import Study, read
 
 _HOME = Path(__file__).resolve().parents[2]
@@ -40,26 +41,26 @@ class Frozen:
 
     @classmethod
     def read(cls, study: Path) -> Self:
-        """The frozen form of a study. Raises ConfigError."""
-        path = place_of(study)
-        try:
-            raw = path.read_bytes()
-            return cls(study, **json.loads(raw), digest=hashlib.sha256(raw).hexdigest())
-        except FileNotFoundError:
-            hint = f"python -m runner.protocol freeze {study}" if study.exists() else "there is no such file"
-            raise ConfigError(f"protocol={study} is not frozen: {hint}") from None
-        except (OSError, ValueError, TypeError) as error:
-            raise ConfigError(f"{path} is damaged ({error}): put it back from a copy") from None
+        """The frozen form of a study, as the log says that it was frozen. Raises ConfigError."""
+        path, logged = place_of(study), log.events(study, "frozen")
+        again = f"python -m runner.protocol freeze {study}{' --amend REASON' * bool(logged)}"
+        raw = path.read_bytes() if path.exists() else b""
+        if not raw and not logged:
+            raise ConfigError(f"protocol={study} is not frozen: {again if study.exists() else 'there is no such file'}")
+        if not logged or logged[-1]["digest"] != (digest := hashlib.sha256(raw).hexdigest()):
+            was = f"is not what {log.file_of(study)} says was frozen"
+            raise ConfigError(f"{path} {was}: put it back from a copy, or: {again}")
+        return cls(study, **json.loads(raw), digest=digest)
 
     @cached_property
     def study(self) -> Study:
         """The study as it was frozen."""
         return Study.of(self.content, str(place_of(self.path)))
 
-    def code_changes(self) -> list[str]:
-        """A line where the code is not what it was."""
-        now = code_digest(self.packages)
-        return [] if now == self.code else [f"code was {self.code[:16]}, now is {now[:16]}"]
+    def changes(self) -> list[str]:
+        """A line for the study's file and for the code, where it is not what it was."""
+        now = {self.path: (self.file, read(self.path)[1]), "code": (self.code, code_digest(self.packages))}
+        return [f"{what} was {old[:16]}, now is {new[:16]}" for what, (old, new) in now.items() if old != new]
 
     @property
     def episodes(self) -> dict[tuple[str, int], int]:
@@ -110,23 +111,16 @@ def _roots(packages: Sequence[str]) -> Iterator[Path]:
         yield from map(Path, (spec and spec.submodule_search_locations) or ())
 
 
-def under_protocol(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
-    """What a run's manifest says of its protocol, with a note where it deviates. Raises ConfigError."""
-    found = conform(cfg, facts)
-    note = f"deviates from {cfg['protocol']} ({found['reason']}): {'; '.join(found['deviations'])}"
-    return {"protocol": found, "notes": [*facts["notes"], *([note] if found["deviations"] else [])]}
-
-
-def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
-    """Which planned run of the study that a config names this is, and how it deviates. Raises ConfigError where it does
-    and no reason is given."""
-    path, reason = Path(cfg["protocol"]), cfg["run"]["deviation"]
+def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
+    """What a manifest says of the study that a config names: which planned run this is, and how it deviates, with a
+    note. Raises ConfigError where it does and no reason is given."""
+    path, reason = Path(cfg["protocol"]), (cfg["run"]["deviation"] or "").strip()
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
-    one, changes = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
-    changes += frozen.code_changes()
-    if (file := read(path)[1]) != frozen.file:
-        changes.append(f"{path} was {frozen.file[:16]}, now is {file[:16]}")
+    if facts["shard"] is not None:  # a part of a planned run: its samples follow from the limit and the seed
+        now |= {"data.ids": frozen.runs[0]["planned"]["data.ids"]}
+    one, differing = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
+    changes = [*frozen.changes(), *differing]
     if changes and not reason:
         more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
         raise ConfigError(
@@ -134,7 +128,9 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
             f"{'; '.join(changes[:_NAMED])}{more}. Run what was planned ({' '.join(one['words'])}), or state why not: "
             'run.deviation="reason"'
         )
-    return {
+    found: ProtocolFacts = {
         "study": str(path.absolute()), "frozen": frozen.digest, "arm": one["arm"], "seed": one["seed"],
-        "planned": one["episodes"], "deviations": changes, "reason": str(reason) if changes else None,
+        "planned": one["episodes"], "deviations": changes, "reason": reason if changes else None,
     }  # fmt: skip
+    note = [f"deviates from {path} ({reason}): {'; '.join(changes)}"] if changes else []
+    return {"protocol": found, "notes": [*facts["notes"], *note]}

@@ -5,7 +5,8 @@ the largest difference that does not matter. A gain is the first arm less the se
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -13,17 +14,20 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from annotated_types import Ge, Gt, Interval, Len, MinLen
-from pydantic import StringConstraints
+from pydantic import FiniteFloat, StringConstraints
 
 from components.core.errors import ConfigError
-from components.text.structured import read_yaml
+from components.text.structured import parsed
 from runner.config.build import check
 from runner.config.errors import nearest
 from runner.config.schema import RunBudget
 
 Kind = Literal["superiority", "non-inferiority", "equivalence"]
-Text = Annotated[str, StringConstraints(min_length=1)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Name = Annotated[str, StringConstraints(pattern=r"^[^\p{Cc}]{1,80}$")]
 Share = Annotated[float, Gt(0), Interval(le=1)]
+LOOK = 0.001  # alpha of a planned look, two-sided (Haybittle 1971, Peto 1976)
+_LARGEST = 1_000_000  # bytes of a file
 
 
 @dataclass(frozen=True)
@@ -33,18 +37,20 @@ class Hypothesis:
     deviation of the differences of pairs (``sd``), or of scores of 0 and 1 the share of pairs that ``differ``; and how
     alike the differences of one patient are (``within``, an intraclass correlation)."""
 
-    name: Text
+    name: Name
     compare: Annotated[Sequence[str], Len(2, 2)]
-    metric: Text
+    metric: Name
     kind: Kind
     direction: Literal["higher", "lower"]
-    expected: float
-    margin: Annotated[float, Ge(0)] = 0.0
-    sd: Annotated[float, Gt(0)] | None = None
+    expected: FiniteFloat
+    margin: Annotated[FiniteFloat, Ge(0)] = 0.0
+    sd: Annotated[FiniteFloat, Gt(0)] | None = None
     differ: Share | None = None
     within: Annotated[float, Interval(ge=0, lt=1)] = 0.0
 
     def __post_init__(self) -> None:
+        if self.compare[0] == self.compare[1]:
+            raise ConfigError(f"compare: {self.compare[0]!r} is compared with itself")
         if self.kind != "superiority" and not self.margin:
             raise ConfigError(f"margin: {self.kind} needs one above 0: the largest difference that does not matter")
         if (self.sd is None) == (self.differ is None):
@@ -73,6 +79,14 @@ class Hypothesis:
         return f"gain > {low:g}" if math.isinf(high) else f"{low:g} < gain < {high:g}"
 
     @property
+    def sentence(self) -> str:
+        """The same in words."""
+        superior = f"more than {self.margin:g} better than" if self.margin else "better than"
+        words = {"superiority": superior, "non-inferiority": f"less than {self.margin:g} worse than"}
+        how = words.get(self.kind, f"less than {self.margin:g} from")
+        return f"{self.compare[0]} is {how} {self.compare[1]}, by {self.metric}"
+
+    @property
     def spread(self) -> float:
         """The standard deviation of the differences of pairs."""
         return self.sd if self.sd is not None else math.sqrt((self.differ or 0.0) - self.expected**2)
@@ -90,6 +104,11 @@ class Exclusion:
         if not self.ids and not self.strata:
             raise ConfigError("ids: an exclusion names ids of samples, or values of strata")
 
+    @property
+    def text(self) -> str:
+        """Which ones."""
+        return ", ".join([*self.ids, *(f"{name}={value}" for name, value in self.strata.items())])
+
     def holds(self, sample: str, strata: Mapping[str, str]) -> bool:
         """Whether it is about a sample."""
         if sample in self.ids:
@@ -104,10 +123,10 @@ class Study:
     one side. ``looks``: numbers of samples at which an interim analysis is planned; ``timestamp``: the URL of a
     time-stamp authority (RFC 3161); ``tag``: the name of a git tag to make."""
 
-    title: Text
+    title: Name
     question: Text
     common: Sequence[str]
-    arms: Annotated[Mapping[str, Sequence[str]], MinLen(2)]
+    arms: Annotated[Mapping[Name, Sequence[str]], MinLen(2)]
     models: Annotated[Mapping[str, str], MinLen(1)]
     samples: Annotated[int, Ge(2)]
     primary: Annotated[Sequence[Hypothesis], MinLen(1)]
@@ -133,11 +152,22 @@ class Study:
                 raise ConfigError(f"arms: {one.name} compares {unknown!r}; {nearest(unknown, self.arms)}")
         if list(self.looks) != sorted(set(self.looks)) or any(n >= self.samples for n in self.looks):
             raise ConfigError(f"looks: {list(self.looks)} should rise, and be below the {self.samples} samples")
+        if self.final_alpha <= 0:
+            raise ConfigError(f"looks: {len(self.looks)} of {LOOK:g} each leave nothing of alpha {self.alpha:g}")
 
     @property
     def hypotheses(self) -> list[Hypothesis]:
         """All of them, the primary ones first."""
         return [*self.primary, *self.secondary]
+
+    @property
+    def final_alpha(self) -> float:
+        """What planned looks leave of alpha for the end."""
+        return self.alpha - LOOK * len(self.looks)
+
+    def keeps(self, sample: str, strata: Mapping[str, str]) -> bool:
+        """Whether a sample is not excluded."""
+        return not any(one.holds(sample, strata) for one in self.exclusions)
 
     def words(self, arm: str, seed: int) -> list[str]:
         """The words that run an arm with a seed."""
@@ -149,16 +179,26 @@ class Study:
         """A study from the content of its file. Raises ConfigError."""
         if not isinstance(content, dict):
             raise ConfigError(f"{where}: a study is a mapping of names and values; runner.protocol new writes one")
-        try:
+        with located(where):
             return check(cls, content)
-        except ConfigError as error:
-            raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
 
 
-def read(path: Path) -> tuple[Study, str]:
-    """The study of a file, and the file's SHA-256. Raises ConfigError."""
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Around checks: each line of a ConfigError begins with its place."""
     try:
-        return Study.of(read_yaml(path), str(path)), sha256(path.read_bytes()).hexdigest()
+        yield
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
+
+
+def read(path: Path) -> tuple[Any, str]:
+    """What a study's file holds, and its SHA-256. Raises ConfigError."""
+    try:
+        raw = path.read_bytes()
+        if len(raw) > _LARGEST:
+            raise ConfigError(f"{path} has {len(raw):,} bytes; a study has at most {_LARGEST:,}")
+        return parsed(raw.decode(), aliases=False), sha256(raw).hexdigest()
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
     except OSError as error:

@@ -81,13 +81,13 @@ class Sweeper(BasicSweeper):
                     folder.rmdir()
             raise
         self.task.resume = f"hydra.sweep.dir={quoted(home)}"
-        owed = _owed(plan)
+        remaining = _remaining(plan)
         finished = sum(cell.complete for cell in plan)
-        parts = f"; {len(owed)} parts are owed" if any(cell.parts for cell in plan) else ""
+        parts = f"; {len(remaining)} parts remain" if any(cell.parts for cell in plan) else ""
         print_note(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
         spent = Spent()
-        if any(cell.cfg["run"]["preflight"] for cell in owed):
-            jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
+        if any(cell.cfg["run"]["preflight"] for cell in remaining):
+            jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in remaining]
             approved, spent = self.task.run(run_preflight(jobs))
             if not approved:
                 self.task.code = INTERRUPTED
@@ -97,13 +97,13 @@ class Sweeper(BasicSweeper):
         self.task.code = exit_code(plan)
 
     def run_jobs(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
-        """Run what is owed of these of so many jobs, and note how each ended."""
-        owed = _owed(plan)
+        """Run what remains of these of so many jobs, and note how each ended."""
+        remaining = _remaining(plan)
         if isinstance(self.launcher, Launcher):
-            self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
-        if owed:
-            self.task.swept = tuple(owed[0].varied)
-            launch(self.launcher, engine_of(self.launcher), owed, jobs, spent)
+            self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = remaining, jobs, spent
+        if remaining:
+            self.task.swept = tuple(remaining[0].varied)
+            launch(self.launcher, engine_of(self.launcher), remaining, jobs, spent)
         for cell in plan:
             if cell.parts:
                 gather(cell, jobs)
@@ -196,7 +196,7 @@ class Launcher(HydraLauncher):
         return result
 
 
-def _owed(plan: Sequence[Cell]) -> list[Cell]:
+def _remaining(plan: Sequence[Cell]) -> list[Cell]:
     return [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
 
 

@@ -22,7 +22,7 @@ from runner import tracking
 from runner.config.hydra_patches import Callbacks
 from runner.config.targets import CODE_ERRORS
 from runner.episode.budget import Budget, Spent
-from runner.experiment.experiment import Launch, sweep_id
+from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
 from runner.job.prepare import check
 from runner.job.shared_resources import SharedResources
@@ -175,27 +175,27 @@ def _signals() -> Iterator[None]:
 RESTARTS = 2
 
 
-def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int, spent: Spent) -> None:
-    """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up, note how each ended, and add what
+def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs: int, spent: Spent) -> None:
+    """Run what remains of a sweep of so many ``jobs`` by a launcher that was set up, note how each ended, and add what
     they took to ``spent``. Raises ConfigError."""
     if engine is None:
-        results = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
-        for cell, result in zip(owed, results, strict=True):
+        results = launcher.launch([list(cell.overrides) for cell in remaining], initial_job_idx=0)
+        for cell, result in zip(remaining, results, strict=True):
             if cell.code is None:  # it was composed again by a launcher of Hydra
                 try:
                     cell.code = int(result.return_value)
                 except CODE_ERRORS as error:
                     cell.code, cell.error = 1, redact(format_exception_only(error)[-1].strip())
         return
-    first = owed[0]
-    tracking.prepare(first.cfg, first.folder.parent, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    first = remaining[0]
+    tracking.prepare(first.cfg, first.home, total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
-        print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+        print_note(f"budget.run is divided: each of {len(remaining)} jobs may take its part: they share no process")
     callbacks = launcher.hydra_context.callbacks
-    for cell in owed:
+    for cell in remaining:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
-    orders = remote_jobs_of(owed, jobs, spent)
-    for cell, order, end in zip(owed, orders, watch(engine, orders), strict=True):
+    orders = remote_jobs_of(remaining, jobs, spent)
+    for cell, order, end in zip(remaining, orders, watch(engine, orders), strict=True):
         job = end.spent or spent_since(order)
         vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
         ended(cell, end.error or end.code, callbacks)

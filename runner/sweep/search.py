@@ -152,8 +152,8 @@ class Searcher(Sweeper):
         _check_objectives(study, run.search, good)
         reported = [_report(study, run, number, cell) for number, cell in cells.items()]
         trials = study.trials
-        owed = len(trials) < study.wanted or any(one.state == "running" for one in trials)
-        return any(reported) or (owed and run.spent.exceeded(budget) is not None)
+        remaining = len(trials) < study.wanted or any(one.state == "running" for one in trials)
+        return any(reported) or (remaining and run.spent.exceeded(budget) is not None)
 
 
 def _check_objectives(study: Study, search: Search, cells: Sequence[Cell]) -> None:
@@ -183,7 +183,7 @@ def _report(study: Study, run: SearchRun, number: int, cell: Cell) -> bool:
 
 
 def _next_batch(study: Study, at_once: int) -> list[Trial]:
-    """The trials to run now: those that are owed, else new ones. A batch that was not wholly asked for is filled."""
+    """The trials to run now: those that remain, else new ones. A batch that was not wholly asked for is filled."""
     trials = study.trials
     batch = [one for one in trials if one.state == "running"][:at_once]
     lacking = -len(trials) % at_once if batch else at_once

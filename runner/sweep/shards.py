@@ -6,7 +6,7 @@ from typing import cast
 
 from components.core.errors import ConfigError
 from components.core.traits import SourceTraits, declared
-from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
+from runner.experiment.experiment import Experiment, facts_of, study
 from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE
@@ -73,7 +73,7 @@ def gather(cell: Cell, jobs: int) -> None:
     stopped = any(part.code == BUDGET for part in cell.parts)
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
     cell.code = BUDGET if stopped else ERRORS if failed else 0
-    track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
+    track(cell.folder, cell.cfg, sweep=cell.home, total_jobs=jobs)
     print_lines(f"{cell.label}: {status_line(notes)} {cell.folder}")
 
 

@@ -21,6 +21,7 @@ from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
 from runner.tracking.store import base_url, database_of, is_permitted, place_of, short, texts_may_leave
+from runner.tracking.sweeps import tag_of
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class Heartbeat:
     """Around a run: its marker, its run in MLflow, its progress every ten seconds. Nothing waits for the tracker."""
 
     def __init__(
-        self, folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1,
+        self, folder: Path, config: Mapping[str, Any], *, sweep: Path | None = None, total_jobs: int = 1,
         every_seconds: float = 10.0,
     ) -> None:  # fmt: skip
         self._folder, self._config, self._sweep, self._total_jobs = folder, config, sweep, total_jobs
@@ -107,8 +108,8 @@ def _command() -> _Command:
     return _Command()
 
 
-def mark_run(folder: Path, config: Mapping[str, Any], sweep: str | None = None, total_jobs: int = 1) -> Path | None:
-    """Mark a run folder, which has a manifest."""
+def mark_run(folder: Path, config: Mapping[str, Any], sweep: Path | None = None, total_jobs: int = 1) -> Path | None:
+    """Mark a run folder, which has a manifest. ``sweep``: the folder of its sweep."""
     id = describe.remember(folder, {})["id"]
     warn_of_texts(folder, config)
     return _mark(config, id, "run", folder, sweep=sweep, total_jobs=total_jobs)
@@ -123,7 +124,7 @@ def warn_of_texts(folder: Path, config: Mapping[str, Any]) -> None:
         log.warning("episodes of %s are not sent to tracking.otlp, see tracking.permits", folder)
 
 
-def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:
+def track(folder: Path, config: Mapping[str, Any], *, sweep: Path | None = None, total_jobs: int = 1) -> None:
     """Have a finished run folder sent."""
     if enabled(config):
         _finish(mark_run(folder, config, sweep, total_jobs))
@@ -136,43 +137,49 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
         _finish(_mark(config, _id(made.folder), "stage", made.folder, **facts))
 
 
-def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> None:
+def finish_sweep(home: Path, folders: Sequence[Path], config: Mapping[str, Any], files: Sequence[Path] = ()) -> None:
     """Have the parent run of a sweep of two or more jobs completed: its table, these files, its shared view."""
     if enabled(config) and len(folders) > 1:
         facts = {"folders": [str(one.absolute()) for one in folders], "files": [str(one.absolute()) for one in files]}
-        home = folders[0].parent
-        _finish(_mark(config, _id(home), "sweep", home, sweep=sweep, **facts))
+        _finish(_mark(config, _id(home), "sweep", home, sweep=home, **facts))
 
 
-def prepare(config: Mapping[str, Any], folder: Path, *, sweep: str | None = None, total_jobs: int = 1) -> None:
+def prepare(config: Mapping[str, Any], home: Path, *, total_jobs: int) -> None:
     """Make database, experiment and a sweep's parent before jobs start on several machines; this waits."""
     if enabled(config):
-        _finish(_mark(config, f"{_id(folder)}-begun", "begun", folder, sweep=sweep, total_jobs=total_jobs))
+        _finish(_mark(config, f"{_id(home)}-begun", "begun", home, sweep=home, total_jobs=total_jobs))
         wait()
 
 
 def wait() -> None:
     """Wait until all that this process marked is sent, or cannot be, or the tracker does nothing for some minutes."""
     if (command := _command()).marked:
-        also = f" and OTLP at {short(otlp)}" if (otlp := command.tracking.get("otlp")) else ""
+        otlp = command.tracking.get("otlp")
         how = f"Ctrl-C loses nothing: the next command sends what waits, or {unsent.command(command.place)}"
-        current_process().wait(command.waiting, f"MLflow at {short(command.tracking['uri'])}{also} ({how})")
+        server = "" if database_of(uri := command.tracking["uri"]) else f"MLflow at {short(uri)}"
+        places = " and ".join(filter(None, [server, f"OTLP at {short(otlp)}" if otlp else ""]))
+        current_process().wait(command.waiting, f"{places} ({how})" if places else "")
 
 
-def end() -> None:
-    """Print where to look, and what is still being sent; wait for that where ``tracking.wait`` is set."""
+def end() -> int:
+    """Print where to look, what is still being sent, and what was not; wait for that where ``tracking.wait`` is set.
+    Returns 1 where the wait was in vain."""
     command = _command()
     if not command.marked:
-        return
-    if command.tracking.get("wait"):
+        return 0
+    if to_wait := bool(command.tracking.get("wait")):
         wait()
     command.warn()
     place, url, n = command.place, base_url(command.tracking), sum(path.exists() for path in command.marked)
+    n_sending = min(n, command.waiting()) if current_process().is_running() else 0
     how = ["make ui or python -m runner.ui starts it"] if database_of(command.tracking["uri"]) else []
-    if n:
-        what = "1 run is" if n == 1 else f"{n} runs are"
+    if n_sending:
+        what = "1 run is" if n_sending == 1 else f"{n_sending} runs are"
         how.append(f"{what} still being sent, {unsent.command(place)} waits for that")
-    elif (newest := place / unsent.NEWEST).exists():
+    if n > n_sending:
+        what = "1 run was" if n - n_sending == 1 else f"{n - n_sending} runs were"
+        how.append(f"{what} not sent, {unsent.command(place)} sends what waits")
+    if not n and (newest := place / unsent.NEWEST).exists():
         url += f"/#{newest.read_text()}"
     command.marked.clear()
     try:
@@ -181,12 +188,15 @@ def end() -> None:
             print(f"OTLP:       {short(otlp)}", flush=True)  # noqa: T201
     except BrokenPipeError:
         reader_left()
+    return int(to_wait and n > 0)
 
 
 def _mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path | None:
-    """Write a marker; a disk that does not take it costs one line."""
+    """Write a marker, with the tag of the ``sweep`` in a folder; a disk that does not take it costs one line."""
     command = _command()
     try:
+        if facts.get("sweep"):
+            facts["sweep"] = tag_of(facts["sweep"])
         marker = unsent.mark(config, id, kind, folder, **facts)
     except OSError as error:
         print_note(f"warning: {unsent.line(place_of(config['tracking']['uri']), folder, error)}")

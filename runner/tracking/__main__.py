@@ -38,13 +38,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
         return 2
     n = _count(places)
-    failed = [place for place in places if send_unsent(place)]
-    for place in failed:
-        print_note(unsent.last_note(place))
+    found = [send_unsent(place) for place in places]
+    for place, outcome in zip(places, found, strict=True):
+        if outcome.lines:
+            print_note(unsent.last_note(place))
+    removed, failed = sum(one.removed for one in found), sum(len(one.failed) for one in found)
+    damaged = sum(len(one.damaged) for one in found)
     left = _count(places)
-    others = "; the others still run, or are of another machine" if left and not failed else ""
-    print_note(f"sent {n - left} of {n} to MLflow{others}" if n else "all runs are in MLflow; make ui shows them")
-    return int(bool(failed))
+    if not n:
+        print_note("all runs are in MLflow; make ui shows them")
+        return 0
+    facts = [f"sent {n - left - removed - damaged} of {n} to MLflow"]  # by whichever process
+    facts += [f"{failed} failed"] if failed else []
+    facts += [f"{removed} dropped, since somebody has removed the folder"] if removed else []
+    facts += [f"{damaged} with a damaged marker"] if damaged else []
+    facts += [f"{left - failed} still running, or of another machine"] if left > failed else []
+    print_note("; ".join(facts))
+    return int(bool(failed or damaged))
 
 
 def _count(places: Sequence[Path]) -> int:

@@ -43,21 +43,26 @@ class Process:
             self._lines.pop()
 
     def wait(self, count: Callable[[], int], whom: str) -> None:
-        """Wait until ``count`` is 0, the process has ended, or nothing has changed for some minutes. ``whom``: what is
-        waited for, which is printed where that takes seconds."""
+        """Wait until ``count`` is 0, the process has ended, or nothing has changed for some minutes. ``whom``: the
+        server that is waited for, which is printed where that takes seconds."""
         left, end, begun = -1, 0.0, time.monotonic()
         self._flush()
         while self._to != -1:
             if (now := count()) != left:
                 left, end = now, time.monotonic() + _PATIENCE
-            if left and begun and time.monotonic() > begun + _SILENT_SECONDS:
+            if whom and left and begun and time.monotonic() > begun + _SILENT_SECONDS:
                 begun = 0.0
                 print_note(f"waiting for {whom}, {_PATIENCE:.0f} s at most without an answer")
-            poll = select.poll()
-            poll.register(self._to, 0)  # only the process's end is reported
-            if not left or time.monotonic() > end or poll.poll(_POLL_MILLISECONDS):
+            if not left or time.monotonic() > end or not self.is_running(_POLL_MILLISECONDS):
                 return
             self._flush()
+
+    def is_running(self, milliseconds: int = 0) -> bool:
+        """Whether it was started and has not ended, nor does so in this time."""
+        poll = select.poll()
+        if self._to != -1:
+            poll.register(self._to, 0)  # only the process's end is reported
+        return self._to != -1 and not poll.poll(milliseconds)
 
     def _flush(self) -> None:
         """Write what is left, as far as there is room."""

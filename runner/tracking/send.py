@@ -4,7 +4,6 @@ Each function raises what ``store.failures`` lists, and returns the address to l
 """
 
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
@@ -20,7 +19,7 @@ from runner.storage import disk, manifest
 from runner.storage.integrity import refuse_changed
 from runner.terminal.command import print_note
 from runner.tracking import describe, otlp, traces, unsent
-from runner.tracking.describe import job_of, safe, stage_facts
+from runner.tracking.describe import job_of, stage_facts
 from runner.tracking.store import (
     Tracker,
     connect,
@@ -32,67 +31,74 @@ from runner.tracking.store import (
     texts_may_leave,
     view_url,
 )
+from runner.tracking.sweeps import name_of, tag_above, whole_jobs
 
 _METRICS = "metrics.json"
 _TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 _WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may quote a sample
 _QUIET_SECONDS = 300.0  # without progress, after a failure
-_DAMAGED = (ConfigError, LookupError, TypeError, ValueError, AttributeError)  # by a folder that no run wrote so
 
 
-def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> int:
+def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Outcome:
     """Send all that has a marker, or those that are ``chosen``, but what is running, one after the other with other
-    processes that do the same. Returns how many were not sent; why is noted for the next command."""
-    failed, n_sent, down = list[str](), 0, dict[str, Exception]()
+    processes that do the same. Why something was not sent is noted for the next command."""
+    found, down = unsent.Outcome(), dict[str, Exception]()
     for path in unsent.markers(place) if chosen is None else chosen:
         with unsent.sending(place):
+            work: Mapping[str, Any] | None = None
             try:
-                work = unsent.read(path)
-            except ConfigError as error:
-                failed.append(str(error))
-                continue
-            if work is None or unsent.is_elsewhere(work):
-                continue
-            if work["kind"] == "run" and unsent.is_running(Path(work["folder"])):
-                if chosen is not None:
-                    unsent.put_last(path)  # nobody waits for a run that was begun again
-            elif unsent.is_removed(work) or (failure := failure_of(place, work, down)) is None:
+                if (work := unsent.read(path)) is None or unsent.is_elsewhere(work):
+                    continue
+                if work["kind"] == "run" and unsent.is_running(Path(work["folder"])):
+                    if chosen is not None:
+                        unsent.put_last(path)  # nobody waits for a run that was begun again
+                    continue
+                if unsent.is_removed(work):
+                    found.removed += 1
+                else:
+                    _send(place, work, down)
+                    found.sent += 1
                 path.unlink(missing_ok=True)
-                n_sent += 1
-            else:
-                failed.append(failure)
+            except unsent.BadMarker as error:
+                found.damaged.append(str(error))
+            except failures() + unsent.DAMAGED as error:
+                found.failed.append(_failure(place, path, work, error))
                 unsent.put_last(path)
-    if failed or n_sent:
-        unsent.note(place, failed)
-    return len(failed)
+    if found != unsent.Outcome():
+        unsent.note(place, found.lines)
+    return found
 
 
-def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> str | None:
-    """Send what a marker has. Returns why that failed, with the command that sends it again. ``down``: the stores that
-    did not answer, which are not asked for every run."""
-    folder, config, database = Path(work["folder"]), work["config"], None
-    place = place.resolve()
-    try:
-        if work["kind"] != "begun" and not folder.is_dir():
-            raise FileNotFoundError("the folder is not there; is its disk mounted?")
-        with chdir(work["cwd"]):
-            if place_of(uri := config["tracking"]["uri"]).resolve() != place:
-                raise ConfigError(f"its marker names another store than {place}")
-            database = database_of(uri)
-            if uri not in down:
-                try:
-                    connect(config)
-                except failures() as error:
-                    down[uri] = error
-            if uri in down:
-                raise down[uri]
-            _send(folder, config, work)
-    except failures() + _DAMAGED as error:
-        return unsent.line(place, folder, error, database, whole=work["kind"] != "run")
-    return None
+def _failure(place: Path, marker: Path, work: Mapping[str, Any] | None, error: Exception) -> str:
+    """Why something was not sent, with the command that sends it again."""
+    if work is None:  # the marker cannot be read
+        return unsent.line(place, marker, error, whole=True)
+    return unsent.line(place, Path(work["folder"]), error, _database_of(work), whole=work["kind"] != "run")
 
 
-def _send(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> None:
+def _database_of(work: Mapping[str, Any]) -> Path | None:
+    return database_of(work["config"]["tracking"]["uri"], work["cwd"])
+
+
+def _send(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> None:
+    """Send what a marker has. ``down``: the stores that did not answer, which are not asked for every run."""
+    folder, config, place = Path(work["folder"]), work["config"], place.resolve()
+    if work["kind"] != "begun" and not folder.is_dir():
+        raise FileNotFoundError("the folder is not there; is its disk mounted?")
+    with chdir(work["cwd"]):
+        if place_of(uri := config["tracking"]["uri"]).resolve() != place:
+            raise ConfigError(f"its marker names another store than {place}")
+        if uri not in down:
+            try:
+                connect(config)
+            except failures() as error:
+                down[uri] = error
+        if uri in down:
+            raise down[uri]
+        _send_folder(folder, config, work)
+
+
+def _send_folder(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> None:
     match work["kind"]:
         case "run":
             track(folder, config, sweep=work["sweep"], total_jobs=work["total_jobs"])
@@ -102,7 +108,7 @@ def _send(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> N
             files = files_below(folder, work["files"])
             finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
         case _:
-            parent_of(connect(config), config, work["sweep"], folder, work["total_jobs"])
+            parent_of(connect(config), config, work["sweep"], work["total_jobs"])
 
 
 def files_below(folder: Path, files: Sequence[str]) -> list[Path]:
@@ -117,11 +123,11 @@ def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> s
     place = place_of(tracking["uri"])
     try:
         with unsent.sending(place):
-            url = track(folder, config, sweep=sweep)
+            url = track(folder, config, sweep=tag_above(folder, sweep) if sweep else None)
             if not unsent.is_running(folder):
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
-    except failures() + _DAMAGED as error:
+    except failures() + unsent.DAMAGED as error:
         print_note(f"warning: {unsent.line(place, folder, error, database_of(tracking['uri']))}")
         return None
     return url
@@ -144,19 +150,21 @@ class Progress:
             return
         place = marker.parent.parent
         with unsent.sending(place):
+            work: Mapping[str, Any] | None = None
             try:
                 work = unsent.read(marker)
                 if work is not None and unsent.is_running(Path(work["folder"])):
                     with chdir(work["cwd"]):
                         self._send(marker, work, figures)
-            except failures() + _DAMAGED as error:
+            except failures() + unsent.DAMAGED as error:
                 self._next = time.monotonic() + _QUIET_SECONDS
-                unsent.note(place, [f"MLflow does not answer, the run continues without it: {short(error)}"])
+                why = short(error, _database_of(work) if work else None)
+                unsent.note(place, [f"MLflow does not get the progress, the run continues without it: {why}"])
 
     def _send(self, marker: Path, work: Mapping[str, Any], figures: Mapping[str, float]) -> None:
         if marker not in self._runs:
             job, tracker = job_of(Path(work["folder"])), connect(work["config"])
-            parent = parent_of(tracker, work["config"], work["sweep"], job.folder.parent, work["total_jobs"], job.start)
+            parent = parent_of(tracker, work["config"], work["sweep"], work["total_jobs"], job.start)
             run_id = tracker.run(job, parent)
             tracker.client.update_run(run_id, "RUNNING", job.name)  # it may be one that is resumed
             self._runs[marker] = tracker, run_id
@@ -170,16 +178,16 @@ class Progress:
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str:
     """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
-    there even where the tracker fails during files or traces. Raises Damaged for files that are not as the run wrote
-    them."""
+    there even where the tracker fails during files or traces. ``sweep``: the tag of its sweep. Raises Damaged for files
+    that are not as the run wrote them."""
     refuse_changed(folder)
     job, tracker = job_of(folder), connect(config)
-    parent = parent_of(tracker, config, sweep, folder.parent, total_jobs, job.start)
+    parent = parent_of(tracker, config, sweep, total_jobs, job.start)
     run_id = tracker.run(job, parent)
     url = view_url(config, tracker.experiment_id, run_id=run_id)
     _remember(folder, config, tracker.experiment_id, run_id, url)
     figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
-    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": sweep_tag(sweep, folder.parent)} if sweep else {})
+    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": sweep} if sweep else {})
     tracker.log(run_id, figures, describe.params_of(job, config), tags)
     if dataset := job.manifest.get("dataset"):
         tracker.log_dataset(run_id, dataset)
@@ -222,26 +230,28 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
 
 def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> str:
     """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view.
-    Raises Damaged for a job's files that are not as that wrote them."""
-    there = [folder for folder in folders if (folder / manifest.FILE).exists()]
-    for folder in there:
-        refuse_changed(folder)
-    tag, tracker, jobs = sweep_tag(sweep, folders[0].parent), connect(config), list(map(job_of, there))
+    ``sweep``: its tag. Raises what a damaged job raises, after the others are there."""
+    jobs, damaged = whole_jobs(folders)
+    if not jobs and damaged:
+        raise damaged[0]
+    tracker = connect(config)
     if (forked := tracker.forked(config)) is not None:
         return view_url(config, tracker.experiment_id, run_id=forked)
     start = min((job.start for job in jobs if job.start is not None), default=None)
-    parent = tracker.parent(tag, safe(sweep), start)
+    parent = tracker.parent(sweep, name_of(sweep), start)
     named = (config.get("compare") or {}).get("scores") or ()
     kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
     tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
-    status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
+    status = "FINISHED" if not damaged and all(job.status == "FINISHED" for job in jobs) else "FAILED"
     end = max((job.end for job in jobs if job.end is not None), default=None)
     tracker.client.set_terminated(parent, status, end)
-    key, view = f"mlflow.sharedViewState.{tag}", describe.shared_view(jobs, tag, named)
+    key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
     tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-    gone = ["unknown"] * (len(folders) - len(jobs))  # jobs that never began, or whose folders were removed
+    gone = ["unknown"] * (len(folders) - len(jobs))  # never begun, removed or damaged
     attach(tracker, parent, files, [*(job.privacy for job in jobs), *gone], config)
-    _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=tag))
+    _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
+    if damaged:
+        raise damaged[0]
     return url
 
 
@@ -255,29 +265,20 @@ def attach(
 
 
 def parent_of(
-    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, home: Path, total_jobs: int,
-    start: int | None = None,
-) -> str | None:  # fmt: skip
-    """The run that a fork continues, else the parent run of a sweep of two or more jobs in a folder, made where it is
-    missing."""
+    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, total_jobs: int, start: int | None = None
+) -> str | None:
+    """The run that a fork continues, else the parent run of a sweep of two or more jobs, made where it is missing."""
     if (forked := tracker.forked(config)) is not None:
         return forked
-    return tracker.parent(sweep_tag(sweep, home), safe(sweep), start) if sweep and total_jobs > 1 else None
-
-
-def sweep_tag(sweep: str, home: Path) -> str:
-    """What tells a sweep from others: its name and its folder, as two may begin in the same second."""
-    return f"{safe(sweep)}-{sha256(os.path.abspath(home).encode()).hexdigest()[:8]}"
+    return tracker.parent(sweep, name_of(sweep), start) if sweep and total_jobs > 1 else None
 
 
 def _remember(folder: Path, config: Mapping[str, Any], experiment: str, run_id: str, url: str) -> None:
     """Note in the manifest where the run is, unless the run is still executed: then only its process writes it."""
-    if (lock := disk.lock_folder(folder)) is not None:
-        uri = short(config["tracking"]["uri"])
-        try:
+    with disk.folder_lock(folder) as is_free:
+        if is_free:
+            uri = short(config["tracking"]["uri"])
             describe.remember(folder, {"uri": uri, "experiment_id": experiment, "run_id": run_id, "url": url})
-        finally:
-            os.close(lock)
 
 
 def _remember_newest(config: Mapping[str, Any], url: str) -> None:

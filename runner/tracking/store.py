@@ -12,14 +12,17 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
 
-from runner.storage.disk import locked
+from components.core.redaction import HIDDEN, redact
+from runner.storage.disk import FULL, Unwritable, locked
 from runner.storage.schema import DatasetFacts
 from runner.tracking.describe import Figure, Job, safe
 
@@ -32,8 +35,9 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
 _RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
-_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2",
-             "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
+_BACKOFF = "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR"
+_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2", _BACKOFF: "1",
+             "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
 PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
@@ -108,18 +112,25 @@ class Tracker:
             self.client.log_artifact(run_id, str(path), None if below == "." else below)
 
     def _run(self, where: str, name: str, tags: dict[str, str], start: int | None) -> str:
+        """Look for a run, and make it where it is missing; after a failure again, as often as the user's retries say,
+        unless the server has made it all the same."""
         from mlflow.exceptions import MlflowException
 
+        search = partial(self.client.search_runs, [self.experiment_id], where, max_results=1)
+        start = int(time.time() * 1000) if start is None else start
+        pauses = [float(os.environ[_BACKOFF]) * 2**n for n in reversed(range(int(os.environ[_RETRIES])))]
         with locked(self.lock, 0o600):
-            found: Sequence[Run] = self.client.search_runs([self.experiment_id], where, max_results=1)
-            if not found:
-                start = int(time.time() * 1000) if start is None else start
+            found: Sequence[Run]
+            while not (found := search()):
                 try:
                     with _asking_once():
                         found = [self.client.create_run(self.experiment_id, start, tags, name)]
-                except MlflowException:  # a server that was too slow may have made it
-                    found = self.client.search_runs([self.experiment_id], where, max_results=1)
-                    if not found:
+                        break
+                except MlflowException as error:
+                    status = int(error.get_http_status_code())  # type: ignore[no-untyped-call]  # mlflow's own
+                    is_last = not pauses or status < HTTPStatus.INTERNAL_SERVER_ERROR
+                    time.sleep(0 if is_last else pauses.pop())
+                    if is_last and not search():
                         raise
             return str(found[0].info.run_id)
 
@@ -194,13 +205,15 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def short(error: object, database: Path | None = None) -> str:
-    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause. A
-    ``database`` that is damaged or has no room is named, with what to do."""
-    text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
+    """The first line of an error or text, without secrets; of a failed request only its cause. A file that has no
+    room, and a ``database`` that is damaged or has none, are named, with what to do."""
+    if isinstance(error, OSError) and error.errno in FULL and (path := error.filename2 or error.filename):
+        error = Unwritable(Path(path), error)  # of a copy the second is the new one
+    text = redact(str(error).strip().partition("\n")[0]).replace(f"//{HIDDEN}", "//")
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
         return damaged(database, text.removeprefix(_UNREADABLE))
-    if database is not None and any(full in text for full in _FULL):
+    if database is not None and not isinstance(error, Unwritable) and any(full in text for full in _FULL):
         return f"the disk of {database} or its artifacts is full: make room there"
     return text[:300] or type(error).__name__
 
@@ -250,9 +263,9 @@ def absolute(uri: str) -> str:
     return uri if database is None else f"sqlite:///{database}"
 
 
-def database_of(uri: str) -> Path | None:
-    """The file of a SQLite URI, or None."""
-    return Path(uri.removeprefix("sqlite:///")).absolute() if uri.startswith("sqlite:///") else None
+def database_of(uri: str, cwd: str = "") -> Path | None:
+    """The file of a SQLite URI, or None. ``cwd``: where a relative one begins."""
+    return Path(cwd, uri.removeprefix("sqlite:///")).absolute() if uri.startswith("sqlite:///") else None
 
 
 def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:

@@ -11,7 +11,9 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from components.core.errors import ConfigError
@@ -22,7 +24,40 @@ from runner.tracking.store import PLACE, place_of, short
 
 NEWEST = "newest"  # the file that has the page of the newest run or sweep
 FOLDER, _NOTE = "unsent", "failed"
+_MAX_PATH = 4096  # PATH_MAX of Linux
+_FIELDS: Mapping[str, type] = {"kind": str, "folder": str, "cwd": str, "host": str, "config": dict}
+_FIELDS_OF: Mapping[str, Mapping[str, type | UnionType]] = {
+    "run": {"sweep": str | None, "total_jobs": int},
+    "stage": {"lines": list, "empty": bool, "figures": dict, "choices": dict},
+    "sweep": {"sweep": str, "folders": list, "files": list},
+    "begun": {"sweep": str, "total_jobs": int},
+}
 _READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compare", "fork")  # of a config
+
+
+DAMAGED = (
+    ConfigError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
+)  # fmt: skip  # what a folder or marker raises that no run wrote so
+
+
+@dataclass
+class Outcome:
+    """What became of markers: how many were ``sent``, or dropped as their folder was ``removed``; a line for each that
+    ``failed``, and for each that is ``damaged``."""
+
+    sent: int = 0
+    removed: int = 0
+    failed: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+
+    @property
+    def lines(self) -> list[str]:
+        """Why what was not sent was not."""
+        return self.failed + self.damaged
+
+
+class BadMarker(ConfigError):
+    """A marker that no command wrote so."""
 
 
 def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path:
@@ -33,10 +68,7 @@ def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: A
     kept["model"] = {key: (config.get("model") or {}).get(key) for key in ("name", "temperature")}  # no headers
     kept["models"] = {role: {"name": model.get("name")} for role, model in (config.get("models") or {}).items()}
     work = {"kind": kind, "folder": str(folder.absolute()), "cwd": os.getcwd(), "host": platform.node(), "config": kept}
-    fresh = path.with_suffix(".tmp")
-    fresh.touch(0o600)  # an address of a server may have a password
-    fresh.write_text(json.dumps(work | facts, default=str), encoding="utf-8")
-    fresh.replace(path)
+    disk.replace(path, json.dumps(work | facts, default=str), 0o600)  # an address of a server may have a password
     return path
 
 
@@ -47,17 +79,30 @@ def markers(place: Path) -> list[Path]:
 
 
 def read(marker: Path) -> dict[str, Any] | None:
-    """What to send; None where that was done. Raises ConfigError for a damaged marker, which is renamed."""
+    """What to send; None where that was done. Raises BadMarker for a damaged marker, which is renamed."""
     try:
         work: dict[str, Any] = json.loads(marker.read_bytes())
-        if isinstance(work, dict) and {"kind", "folder", "cwd", "host", "config"} <= work.keys():
+        if _is_whole(work):
             return work
     except FileNotFoundError:
         return None
-    except ValueError:  # of a disk that was full, or a machine that lost its power
+    except (ValueError, RecursionError):  # of a disk that was full, or a machine that lost its power
         work = {}
     bad = marker.replace(marker.with_suffix(".bad"))
-    raise ConfigError(f"{bad} is damaged: send its run with python -m runner.report track FOLDER, and remove it")
+    raise BadMarker(f"{bad} is damaged: send its run with python -m runner.report track FOLDER, and remove it")
+
+
+def _is_whole(work: object) -> bool:
+    """Whether all fields of a marker are there, of their types."""
+
+    def has(fields: Mapping[str, type | UnionType], of: Mapping[str, Any]) -> bool:
+        return all(name in of and isinstance(of[name], kind) for name, kind in fields.items())
+
+    if not isinstance(work, dict) or not has(_FIELDS, work) or len(work["folder"]) >= _MAX_PATH:
+        return False
+    tracking = work["config"].get("tracking")
+    known = isinstance(tracking, dict) and has({"uri": str}, tracking) and work["kind"] in _FIELDS_OF
+    return known and has(_FIELDS_OF[work["kind"]], work)
 
 
 def put_last(marker: Path) -> None:
@@ -94,10 +139,8 @@ def is_running(folder: Path) -> bool:
     """Whether a process writes the folder's records."""
     if not folder.is_dir():
         return False
-    if (lock := disk.lock_folder(folder)) is None:
-        return True
-    os.close(lock)
-    return False
+    with disk.folder_lock(folder) as is_free:
+        return not is_free
 
 
 @contextmanager

@@ -52,12 +52,17 @@ EXPERIMENTS = [
 ]
 
 
+READ = re.compile(r"oc\.env:(\w+)|api_key_env: ([A-Z_]+)")
+VARIABLES = {
+    name for path in CONF.rglob("*.yaml") for found in READ.findall(path.read_text()) for name in found if name
+}
+
+
 @pytest.fixture
 def variables(monkeypatch, tmp_path):
     """Every variable of the environment that a YAML reads."""
-    for text in (path.read_text() for path in CONF.rglob("*.yaml")):
-        for variable in re.findall(r"oc\.env:(\w+)|api_key_env: ([A-Z_]+)", text):
-            monkeypatch.setenv(next(filter(None, variable)), str(tmp_path))
+    for name in VARIABLES:
+        monkeypatch.setenv(name, str(tmp_path))
 
 
 @pytest.fixture

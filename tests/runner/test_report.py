@@ -26,6 +26,16 @@ def test_several_runs_are_averaged(tmp_path, capsys):
     assert "means of the means per task" in (one / "report.md").read_text()
 
 
+def test_several_runs_are_a_table_and_each_is_printed_on_request(tmp_path, capsys):
+    folders = [str(write(tmp_path / name, {"one": ("k", [1, 0])}, levels={}, sweep="s")) for name in "ab"]
+    assert main(["table", *folders]) == 0
+    out = capsys.readouterr().out
+    assert out.lstrip().startswith("2 runs\n") and "score/x decides; " in out and "run folder: " not in out
+    assert main(["table", *folders, "--all"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"{name}: Status complete: " in out and f"run folder: {tmp_path / name}\n" in out for name in "ab")
+
+
 def test_runs_of_a_single_task_have_no_separate_means(tmp_path, capsys):
     levels = {"score/x": ["task"]}
     folders = [write(tmp_path / name, {"one": ("k", [1, 0])}, levels=levels) for name in "ab"]

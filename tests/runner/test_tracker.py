@@ -1,6 +1,7 @@
 """Markers of what was not sent, and what a command and its tracker's process say to each other."""
 
 import asyncio
+import errno
 import os
 import platform
 import subprocess
@@ -15,13 +16,16 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner import tracking, ui
+from runner.storage import disk
 from runner.storage.records import RecordWriter
-from runner.tracking import describe, send, store, unsent
+from runner.tracking import describe, send, store, sweeps, unsent
 from runner.tracking.__main__ import follow, main
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
 from tests.mlflow_server import small_disk
 from tests.slow import slow
+
+SINGLE = {"sweep": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
 
 
 @pytest.fixture
@@ -39,7 +43,7 @@ def config(place, uri=None, **changes):
 
 def run_folder(tmp_path, name="run", status="complete", privacy="open"):
     folder = tmp_path / name
-    folder.mkdir()
+    folder.mkdir(parents=True)
     facts = {"status": status, "name": "x", "dataset": {"privacy": privacy}}
     (folder / "manifest.json").write_bytes(orjson.dumps(facts))
     return folder
@@ -47,7 +51,7 @@ def run_folder(tmp_path, name="run", status="complete", privacy="open"):
 
 def test_a_marker_has_what_is_to_be_sent_and_is_for_its_owner_only(place, tmp_path):
     folder = run_folder(tmp_path)
-    marker = unsent.mark(config(place), "id", "run", Path("run"), sweep=None, total_jobs=1)
+    marker = unsent.mark(config(place), "id", "run", Path("run"), **SINGLE)
     assert unsent.markers(place) == [marker] and marker.stat().st_mode & 0o777 == 0o600
     work = unsent.read(marker)
     assert (work["kind"], work["folder"], work["cwd"]) == ("run", str(folder), str(tmp_path))
@@ -57,7 +61,7 @@ def test_a_marker_has_what_is_to_be_sent_and_is_for_its_owner_only(place, tmp_pa
 
 
 def test_what_failed_is_sent_last_and_noted_for_the_next_command(place):
-    first, second = (unsent.mark(config(place), id, "run", Path("run")) for id in "ab")
+    first, second = (unsent.mark(config(place), id, "run", Path("run"), **SINGLE) for id in "ab")
     os.utime(first, (1, 1)), os.utime(second, (2, 2))
     assert unsent.markers(place) == [first, second]
     unsent.put_last(first)
@@ -79,21 +83,54 @@ def test_the_advice_names_the_place_unless_it_is_the_default(place, tmp_path):
 
 
 def test_a_damaged_marker_is_put_aside_and_the_others_are_sent(place, tmp_path):
-    bad, odd, _ = (unsent.mark(config(place), id, "run", tmp_path / "gone") for id in "abc")
+    bad, odd, _ = (unsent.mark(config(place), id, "run", tmp_path / "gone", **SINGLE) for id in "abc")
     bad.write_bytes(b""), odd.write_text("[]")
-    assert send_unsent(place) == 2 and unsent.markers(place) == []
+    found = send_unsent(place)
+    assert (len(found.damaged), found.removed, found.failed, unsent.markers(place)) == (2, 1, [], [])
     assert f"{bad.with_suffix('.bad')} is damaged" in unsent.last_note(place)
     assert sorted(path.suffix for path in (place / "unsent").iterdir()) == ["", "", ".bad", ".bad"]  # .lock, failed
 
 
+ODD = [
+    {"folder": 5}, {"folder": None}, {"folder": "/" + "x/" * 2500}, {"kind": []}, {"kind": "other"}, {"cwd": None},
+    {"config": {"tracking": None}}, {"config": {"tracking": {"uri": 1}}}, {"total_jobs": "2"}, {"sweep": 1},
+]  # fmt: skip
+
+
+def test_a_marker_with_wrong_types_is_put_aside_and_the_others_are_sent(place, tmp_path):
+    marks = [unsent.mark(config(place), str(n), "run", tmp_path, **SINGLE) for n in range(len(ODD) + 2)]
+    deep, unreadable, *odd = marks
+    for path, changes in zip(odd, ODD, strict=True):
+        path.write_bytes(orjson.dumps(orjson.loads(path.read_bytes()) | changes))
+    deep.write_text("[" * 5000 + "]" * 5000)
+    unreadable.unlink(), unreadable.mkdir()
+    long = unsent.mark(config(place), "long", "run", tmp_path / ("x" * 300), **SINGLE)  # no file system has such a name
+    unsent.mark(config(place), "removed", "run", tmp_path / "gone", **SINGLE)
+    for path in (unreadable, long):
+        os.utime(path, (1, 1))
+    found = send_unsent(place)
+    assert (len(found.damaged), found.removed, len(found.failed)) == (len(ODD) + 1, 1, 2)
+    assert sorted(unsent.markers(place)) == sorted([unreadable, long])
+    assert all(path.stat().st_mtime > 1 for path in (unreadable, long)), "the next time they are the last"
+
+
+def test_the_file_that_a_full_disk_could_not_take_is_named(tmp_path):
+    database, full = tmp_path / "mlflow.db", os.strerror(errno.ENOSPC)
+    written, copied = OSError(errno.ENOSPC, full, "run/a"), OSError(errno.ENOSPC, full, "run/a", None, "artifacts/a")
+    assert store.short(written, database) == f"run/a cannot be written: {full}; make room on its disk"
+    assert store.short(disk.Unwritable(Path("run/a"), written), database) == store.short(written, database)
+    assert store.short(copied, database).startswith("artifacts/a cannot be written")
+    assert store.short(OSError(errno.ENOSPC, full), database).startswith(f"the disk of {database} or its artifacts is")
+
+
 def test_a_folder_that_is_not_seen_here_is_not_taken_for_removed(place, tmp_path, monkeypatch):
-    unmounted = unsent.mark(config(place), "a", "run", tmp_path / "disk/run", sweep=None, total_jobs=1)
-    assert send_unsent(place) == 1 and unsent.markers(place) == [unmounted]
+    unmounted = unsent.mark(config(place), "a", "run", tmp_path / "disk/run", **SINGLE)
+    assert send_unsent(place).failed and unsent.markers(place) == [unmounted]
     assert "is its disk mounted?" in unsent.last_note(place)
     unmounted.unlink()
-    elsewhere = unsent.mark(config(place), "b", "run", tmp_path / "gone", sweep=None, total_jobs=1)
+    elsewhere = unsent.mark(config(place), "b", "run", tmp_path / "gone", **SINGLE)
     monkeypatch.setattr(platform, "node", lambda: "another")
-    assert send_unsent(place) == 0 and unsent.markers(place) == [elsewhere]
+    assert send_unsent(place) == unsent.Outcome() and unsent.markers(place) == [elsewhere]
 
 
 def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(place, tmp_path):
@@ -102,9 +139,9 @@ def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(p
     page.touch(), secret.touch(), (page.parent / "link").symlink_to(secret)
     named = [str(page), str(secret), str(page.parent / "link"), f"{page.parent}/../secret"]
     assert files_below(page.parent, named) == [page]
-    marker = unsent.mark(config(place), "a", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+    marker = unsent.mark(config(place), "a", "run", run_folder(tmp_path), **SINGLE)
     marker.write_text(marker.read_text().replace("/mlflow.db", "/elsewhere/mlflow.db"))
-    assert send_unsent(place) == 1 and f"names another store than {place}" in unsent.last_note(place)
+    assert send_unsent(place).failed and f"names another store than {place}" in unsent.last_note(place)
 
 
 def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
@@ -112,14 +149,17 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
     first, second = capsys.readouterr().err.splitlines()
     assert first == f"no runs were tracked in {place}: go where runs were started, or name their PLACE"
     assert "in outputs/.mlflow: " in second
-    unsent.mark(config(place), "a", "run", tmp_path / "removed")
-    assert main([str(place)]) == 0 and capsys.readouterr().err == "sent 1 of 1 to MLflow\n"
+    unsent.mark(config(place), "a", "run", tmp_path / "removed", **SINGLE)
+    dropped = "sent 0 of 1 to MLflow; 1 dropped, since somebody has removed the folder\n"
+    assert main([str(place)]) == 0 and capsys.readouterr().err == dropped
     assert main([str(place)]) == 0 and capsys.readouterr().err == "all runs are in MLflow; make ui shows them\n"
-    unsent.mark(config(place), "b", "run", tmp_path / "disk/run", sweep=None, total_jobs=1)
+    unsent.mark(config(place), "b", "run", tmp_path / "disk/run", **SINGLE)
     assert main([str(place)]) == 1
-    assert "is its disk mounted?" in (message := capsys.readouterr().err) and message.endswith(
-        "sent 0 of 1 to MLflow\n"
-    )
+    assert "is its disk mounted?" in (message := capsys.readouterr().err)
+    assert message.endswith("\nsent 0 of 1 to MLflow; 1 failed\n")
+    unsent.mark(config(place), "c", "run", tmp_path / "any", **SINGLE).write_text("{}")
+    assert main([str(place)]) == 1
+    assert capsys.readouterr().err.endswith("\nsent 0 of 2 to MLflow; 1 failed; 1 with a damaged marker\n")
 
 
 def test_a_note_that_cannot_be_read_is_no_note(place):
@@ -131,28 +171,28 @@ def test_a_note_that_cannot_be_read_is_no_note(place):
 def test_a_marker_has_no_secrets_but_the_stores_address(place):
     settings = config(place, "https://me:word@host")
     settings["model"] = {"name": "m", "headers": {"Authorization": "Basic c2VjcmV0OnNlY3JldA=="}}
-    text = unsent.mark(settings, "a", "run", Path("run")).read_text()
+    text = unsent.mark(settings, "a", "run", Path("run"), **SINGLE).read_text()
     assert "Basic" not in text and "me:word@host" in text and '"name": "m"' in text
 
 
 def test_a_note_is_cleared_only_after_something_was_sent(place, tmp_path):
     running = run_folder(tmp_path)
-    unsent.mark(config(place), "a", "run", running)
+    unsent.mark(config(place), "a", "run", running, **SINGLE)
     writer = RecordWriter(running)
     unsent.note(place, ["MLflow does not answer"])
-    assert send_unsent(place) == 0 and unsent.last_note(place) == "MLflow does not answer"
-    unsent.mark(config(place), "b", "run", tmp_path / "gone")
-    assert send_unsent(place) == 0 and unsent.last_note(place) == ""
+    assert send_unsent(place) == unsent.Outcome() and unsent.last_note(place) == "MLflow does not answer"
+    unsent.mark(config(place), "b", "run", tmp_path / "gone", **SINGLE)
+    assert send_unsent(place) == unsent.Outcome(removed=1) and unsent.last_note(place) == ""
     writer.close()
 
 
 def test_a_run_in_progress_and_a_removed_folder_are_not_sent(place, tmp_path):
     folder = run_folder(tmp_path)
-    running = unsent.mark(config(place), "a", "run", folder)
-    unsent.mark(config(place), "b", "run", tmp_path / "gone")
+    running = unsent.mark(config(place), "a", "run", folder, **SINGLE)
+    unsent.mark(config(place), "b", "run", tmp_path / "gone", **SINGLE)
     writer = RecordWriter(folder)
     assert unsent.is_running(folder)
-    assert send_unsent(place) == 0 and unsent.markers(place) == [running]
+    assert send_unsent(place) == unsent.Outcome(removed=1) and unsent.markers(place) == [running]
     writer.close()
     assert not unsent.is_running(folder)
 
@@ -161,10 +201,10 @@ def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_pa
     (place / "mlflow.db").mkdir(parents=True)
     folders = [run_folder(tmp_path, str(n)) for n in range(5)]
     for n, folder in enumerate(folders):
-        unsent.mark(config(place), str(n), "run", folder, sweep=None, total_jobs=1)
+        unsent.mark(config(place), str(n), "run", folder, **SINGLE)
     asked = []
     monkeypatch.setattr(send, "connect", lambda config: asked.append(1) or store.connect(config))
-    assert send_unsent(place) == 5 and asked == [1], "a store that is down is not asked again for every run"
+    assert len(send_unsent(place).failed) == 5 and asked == [1], "a store that is down is not asked again for every run"
     assert len(unsent.markers(place)) == 5
     assert "mlflow.db is a folder; nothing is lost, send again: python -m runner.report track" in unsent.last_note(
         place
@@ -175,10 +215,14 @@ def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_pa
 def test_a_damaged_database_is_named_with_what_to_do_and_left_as_it_is(place, tmp_path, capsys, content):
     place.mkdir()
     (place / "mlflow.db").write_bytes(content)
-    unsent.mark(config(place), "id", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+    unsent.mark(config(place), "id", "run", run_folder(tmp_path), **SINGLE)
     advice = f"{place}/mlflow.db is damaged (file is not a database): rename it, and the next command makes a new one"
-    assert send_unsent(place) == 1 and len(unsent.markers(place)) == 1
+    assert send_unsent(place).failed and len(unsent.markers(place)) == 1
     assert f"was not sent to MLflow: {advice}" in unsent.last_note(place)
+    (marker,), writer = unsent.markers(place), RecordWriter(tmp_path / "run")
+    Progress().send(marker, {"samples": 1})
+    writer.close()
+    assert f"the run continues without it: {advice}" in unsent.last_note(place)
     assert ui.main(["--uri", f"sqlite:///{place}/mlflow.db"]) == 2 and advice in capsys.readouterr().err
     assert (place / "mlflow.db").read_bytes() == content
 
@@ -186,12 +230,12 @@ def test_a_damaged_database_is_named_with_what_to_do_and_left_as_it_is(place, tm
 @slow
 def test_a_disk_without_room_for_a_database_is_named_at_every_attempt(tmp_path):
     with small_disk(tmp_path / "store", "400k") as disk:
-        unsent.mark(config(disk), "id", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+        unsent.mark(config(disk), "id", "run", run_folder(tmp_path), **SINGLE)
         for _ in range(2):
-            assert send_unsent(disk) == 1
+            assert send_unsent(disk).failed
             assert f"the disk of {disk}/mlflow.db or its artifacts is full: make room there" in unsent.last_note(disk)
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
-        assert send_unsent(disk) == 0 and unsent.markers(disk) == []
+        assert send_unsent(disk).sent == 1 and unsent.markers(disk) == []
 
 
 @pytest.fixture
@@ -218,7 +262,7 @@ def until(condition):
 
 def test_what_is_finished_is_sent_first_and_the_rest_when_the_command_has_ended(place, tmp_path):
     (read, to), settings = os.pipe(), config(place)
-    old, asked, later = (unsent.mark(settings, id, "run", tmp_path / "gone") for id in "abc")
+    old, asked, later = (unsent.mark(settings, id, "run", tmp_path / "gone", **SINGLE) for id in "abc")
     follower = threading.Thread(target=follow, args=(read,))
     follower.start()
     lines = [orjson.dumps({"marker": str(path), "figures": None}) + b"\n" for path in (asked, later)]
@@ -238,13 +282,14 @@ def test_what_is_finished_is_sent_first_and_the_rest_when_the_command_has_ended(
 def test_a_command_that_waits_ends_after_the_attempt_and_shows_why_it_failed_once(place, tmp_path, tracker, capsys):
     (place / "mlflow.db").mkdir(parents=True)
     (place / "unsent").mkdir()
+    codes = []
     for n, wait in enumerate((True, False)):
         with unsent.sending(place):
             tracking.track(run_folder(tmp_path, str(n)), config(place, wait=wait))
             if not wait:
-                tracking.end()
+                codes.append(tracking.end())
                 break
-            ender = threading.Thread(target=tracking.end)
+            ender = threading.Thread(target=lambda: codes.append(tracking.end()))
             ender.start()
             ender.join(0.2)
             assert ender.is_alive(), "the tracker has not tried it"
@@ -252,13 +297,43 @@ def test_a_command_that_waits_ends_after_the_attempt_and_shows_why_it_failed_onc
     found = capsys.readouterr()
     (line,) = found.err.splitlines()
     assert line.startswith(f"warning: {tmp_path}/0 was not sent to MLflow") and "mlflow.db is a folder" in line
-    assert found.out.count(f"1 run is still being sent, python -m runner.tracking {place} waits for that") == 2
+    assert f"1 run was not sent, python -m runner.tracking {place} sends what waits" in found.out, "it was awaited"
+    assert f"1 run is still being sent, python -m runner.tracking {place} waits for that" in found.out
+    assert codes == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "uri, named", [("http://me:word@127.0.0.1:9", "waiting for MLflow at http://127.0"), (None, "")]
+)
+def test_only_a_server_is_named_as_one_that_is_waited_for(place, tmp_path, capsys, monkeypatch, uri, named):
+    ours, (read, ours._to) = Process(), os.pipe()
+    monkeypatch.setattr(tracking, "current_process", lambda: ours)
+    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.2)
+    monkeypatch.setattr("runner.tracking.process._SILENT_SECONDS", 0.0)
+    tracking.track(run_folder(tmp_path), config(place, uri, wait=True))
+    assert tracking.end() == 1
+    found = capsys.readouterr()
+    assert found.err.startswith(named) and bool(found.err) == bool(named)
+    assert "1 run is still being sent" in found.out, "the process is there, and has not tried it"
+    os.close(read)
+    os.close(ours._to)
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_what_a_killed_tracker_has_not_sent_is_not_called_being_sent(place, tmp_path, capsys, monkeypatch, wait):
+    ours, (read, ours._to) = Process(), os.pipe()
+    monkeypatch.setattr(tracking, "current_process", lambda: ours)
+    tracking.track(run_folder(tmp_path), config(place, wait=wait))
+    os.close(read)
+    assert tracking.end() == int(wait)
+    assert f"1 run was not sent, python -m runner.tracking {place} sends what waits" in capsys.readouterr().out
+    os.close(ours._to)
 
 
 def test_preparing_a_sweep_waits_for_its_own_marker_only(place, tmp_path, tracker):
     (place / "mlflow.db").mkdir(parents=True)
-    old = unsent.mark(config(place), "old", "run", tmp_path / "gone")
-    tracking.prepare(config(place), tmp_path / "sweep", sweep="s", total_jobs=2)
+    old = unsent.mark(config(place), "old", "run", tmp_path / "gone", **SINGLE)
+    tracking.prepare(config(place), tmp_path / "sweep", total_jobs=2)
     assert "mlflow.db is a folder" in unsent.last_note(place), "after the attempt"
     assert old.exists()
 
@@ -267,12 +342,12 @@ def test_progress_pauses_after_a_failure(place, tmp_path):
     (place / "mlflow.db").mkdir(parents=True)
     folder = run_folder(tmp_path)
     marker, progress, writer = (
-        unsent.mark(config(place), "a", "run", folder, sweep=None),
+        unsent.mark(config(place), "a", "run", folder, **SINGLE),
         Progress(),
         RecordWriter(folder),
     )
     progress.send(marker, {"samples": 1})
-    assert unsent.last_note(place).startswith("MLflow does not answer, the run continues without it: ")
+    assert unsent.last_note(place).startswith("MLflow does not get the progress, the run continues without it: ")
     unsent.note(place, [])
     progress.send(marker, {"samples": 2})
     assert unsent.last_note(place) == ""
@@ -346,7 +421,7 @@ def test_a_process_that_cannot_be_started_costs_no_run(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "uri, shown",
     [
-        ("http://me:word@127.0.0.1:9", "http://127.0.0.1:9   (1 run is"),
+        ("http://me:word@127.0.0.1:9", "http://127.0.0.1:9   (1 run was not sent, "),
         (None, "5000   (make ui or python -m runner.ui"),
     ],
 )
@@ -396,16 +471,33 @@ def test_tracking_off_writes_and_starts_nothing(place, tmp_path, capsys):
         beat(folder, settings)
         tracking.track(folder, settings)
         tracking.track_made(Made(folder), settings, {})
-        tracking.finish_sweep([folder, folder], settings, sweep="s")
-        tracking.prepare(settings, folder)
+        tracking.finish_sweep(tmp_path, [folder, folder], settings)
+        tracking.prepare(settings, folder, total_jobs=2)
         tracking.end()
     assert [path.name for path in tmp_path.iterdir()] == ["run"] and current_process()._to == before
     assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes()) and not capsys.readouterr().out
 
 
 def test_a_single_job_has_no_parent_run(place, tmp_path):
-    tracking.finish_sweep([run_folder(tmp_path)], config(place), sweep="one")
+    tracking.finish_sweep(tmp_path, [run_folder(tmp_path)], config(place))
     assert unsent.markers(place) == []
+
+
+def test_jobs_of_a_sweep_have_its_tag_however_deep_their_folders_lie_and_wherever_it_is_moved(place, tmp_path):
+    home = tmp_path / "jobs"
+    folders = [run_folder(home, f"s{n}/job") for n in range(3)]
+    for folder in folders:
+        tracking.mark_run(folder, config(place), home, 3)
+    (tag,) = {unsent.read(marker)["sweep"] for marker in unsent.markers(place)}
+    moved = home.rename(tmp_path / "moved")
+    assert tag == sweeps.tag_of(moved) == sweeps.tag_above(moved / "s1/job", "jobs") and sweeps.name_of(tag) == "jobs"
+    assert sweeps.tag_of(home) != tag, "another sweep may have its place now"
+
+
+def test_a_sweep_that_was_not_tracked_is_found_by_its_name(tmp_path):
+    tag = sweeps.tag_above(tmp_path / "sweep/s0/job", "sweep")
+    assert tag == sweeps.tag_of(tmp_path / "sweep")
+    assert sweeps.tag_above(tmp_path / "elsewhere/job", "gone") is None and not (tmp_path / "elsewhere").exists()
 
 
 def test_texts_that_stay_here_are_reported_before_the_run(place, tmp_path, caplog):
@@ -460,3 +552,6 @@ def test_of_a_failed_request_only_the_cause_is_shown():
     )
     refused = '"HTTPConnection(h): Failed to establish a new connection: [Errno 111] Connection refused"'
     assert store.short(f"{pool} (Caused by NewConnectionError({refused}))").endswith(refused)
+    assert store.short("no answer of postgresql://me:p/a@s@host/db?token=hunter2hunter2") == (
+        "no answer of postgresql://host/db?[hidden]"
+    )

@@ -36,7 +36,7 @@ from runner.config.schema import Tracking
 from runner.storage import manifest
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
-from runner.tracking import describe, send, store, traces, unsent
+from runner.tracking import describe, send, store, sweeps, traces, unsent
 from runner.tracking import page as pages
 from runner.tracking.folders import folders_of
 from runner.tracking.send import send_unsent
@@ -44,6 +44,7 @@ from runner.tracking.traces import Spans
 from tests.otlp_collector import collecting
 from tests.slow import slow
 
+SINGLE = {"sweep": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
 T0 = 1_760_000_000.0
 LONG = "tool card " * 2_000
 
@@ -320,16 +321,16 @@ def test_failures_come_first_then_a_draw_independent_of_order(tmp_path):
 
 
 def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
-    settings, folders = config(base, "sweep", traces="none"), []
+    settings, folders, tag = config(base, "sweep", traces="none"), [], sweeps.tag_of(base / "sweep/s")
     for n, agent in enumerate(["react", "radagent", "cot"]):
         kind = {"model_kind": "live", "status": "failed" if agent == "cot" else "complete"}
         metrics = {"score/strict": n / 10 + 0.1, "cost/usd": 0.1}
         folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
-        send.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
+        send.track(folders[-1], settings, sweep=tag, total_jobs=3)
     page = base / "sweep/s/report.html"
     page.write_text("The report.")
-    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s", files=[page])
-    assert url == send.finish_sweep(folders, settings, sweep="sweep/s")
+    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep=tag, files=[page])
+    assert url == send.finish_sweep(folders, settings, sweep=tag)
     _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
     jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
@@ -339,8 +340,7 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
     rows = parent.data.tags["mlflow.note.content"].splitlines()
     assert rows[0] == "| run | score/strict | cost/usd | status |"
     assert [row.split(" | ")[0] for row in rows[2:]] == ["| cot n=2", "| radagent n=2", "| react n=2"]
-    tag = send.sweep_tag("sweep/s", base / "sweep/s")
-    assert parent.info.run_name == "sweep/s" and {run.data.tags["sweep"] for run in runs} == {tag}
+    assert parent.info.run_name == "s" and {run.data.tags["sweep"] for run in runs} == {tag}
     view = orjson.loads(experiment.tags[f"mlflow.sharedViewState.{tag}"])
     assert view["searchFilter"] == f"tags.level = 'job' AND tags.sweep = '{tag}'"
     assert view["selectedColumns"] == [
@@ -359,9 +359,10 @@ def test_sweeps_that_begin_in_the_same_second_in_two_folders_have_a_parent_each(
     settings = config(base, "twins", traces="none")
     for place in ("here", "there"):
         folders = [make(base / f"twins/{place}/s/{n}", ["answered"], {"seed": n}) for n in range(2)]
+        tag = sweeps.tag_of(base / f"twins/{place}/s")
         for folder in folders:
-            send.track(folder, settings, sweep="s", total_jobs=2)
-        send.finish_sweep(folders, settings, sweep="s")
+            send.track(folder, settings, sweep=tag, total_jobs=2)
+        send.finish_sweep(folders, settings, sweep=tag)
     runs = read_tracking(settings)[2]
     jobs = Counter(run.data.tags["mlflow.parentRunId"] for run in runs if run.data.tags["level"] == "job")
     assert [*jobs.values()] == [2, 2] and len(runs) == 6
@@ -440,6 +441,48 @@ def test_a_run_that_a_slow_server_has_made_is_not_made_again(monkeypatch, tmp_pa
     assert len(SlowToMake.made) == 1 and os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] == "2"
 
 
+class Busy(SlowToMake):
+    """A server whose first reply to a request for a run is an error, before or after it has made it."""
+
+    made: ClassVar[list[dict[str, object]]] = []
+    codes: ClassVar[list[int]] = []
+    makes_first = False
+
+    def do_POST(self):
+        body, runs = orjson.loads(self.rfile.read(int(self.headers["Content-Length"]))), self.made
+        code = self.codes.pop(0) if self.path.endswith("runs/create") and self.codes else 200
+        if self.path.endswith("runs/create") and (code == 200 or self.makes_first):
+            runs.append({"info": {"run_id": f"r{len(runs)}"}, "data": {"tags": body["tags"]}})
+        self.send_response(code)
+        self.end_headers()
+        found = {"run": runs[-1]} if self.path.endswith("runs/create") and runs else {"runs": runs}
+        self.wfile.write(
+            orjson.dumps(found if code == 200 else {"error_code": "INVALID_PARAMETER_VALUE", "message": "no"})
+        )
+
+
+@pytest.mark.parametrize(
+    "codes, makes_first, n",
+    [([503], False, 1), ([429, 503], False, 1), ([503], True, 1), ([503] * 3, False, 0), ([400], False, 0)],
+)
+def test_a_run_is_made_once_by_a_server_that_is_busy_at_first(monkeypatch, tmp_path, codes, makes_first, n):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    Busy.made, Busy.codes, Busy.makes_first = [], [*codes], makes_first
+    with ThreadingHTTPServer(("127.0.0.1", 0), Busy) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        try:
+            tracker = store.connect(config(tmp_path, "x", uri=f"http://127.0.0.1:{server.server_address[1]}"))
+            if n:
+                assert tracker.stage("digest", "name") == "r0"
+            else:
+                with pytest.raises(store.failures()):
+                    tracker.stage("digest", "name")
+        finally:
+            server.shutdown()
+    assert len(Busy.made) == n and Busy.codes == [], "a refusal is not repeated, a busy server is asked as often as set"
+
+
 @slow
 def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
@@ -447,10 +490,9 @@ def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, mon
     monkeypatch.chdir(tmp_path)
     settings, place = config(tmp_path, "slow", uri=silent_server, artifacts=None), store.place_of(silent_server)
     for n in range(5):
-        facts = {"sweep": None, "total_jobs": 1}
-        unsent.mark(settings, str(n), "run", make(tmp_path / f"slow/{n}", ["answered"]), **facts)
+        unsent.mark(settings, str(n), "run", make(tmp_path / f"slow/{n}", ["answered"]), **SINGLE)
     started = time.monotonic()
-    assert send.send_unsent(place) == 5 and len(unsent.markers(place)) == 5
+    assert len(send.send_unsent(place).failed) == 5 and len(unsent.markers(place)) == 5
     assert time.monotonic() - started < 4
     line = unsent.last_note(place)
     assert line.startswith(f"{tmp_path}/slow/0 was not sent to MLflow") and "secret" not in line and "\n" not in line
@@ -465,8 +507,8 @@ def test_a_run_with_a_changed_file_is_not_sent_until_it_is_as_it_was(base, name,
     manifest.write(folder, notes | {"files": digests_of(folder)})
     whole, place = (folder / name).read_bytes(), store.place_of(settings["tracking"]["uri"])
     (folder / name).write_bytes(whole.replace(b"0.5", b"0.9").replace(b"answered", b"answerer").replace(b": x", b": y"))
-    marker = unsent.mark(settings, "a", "run", folder, sweep=None, total_jobs=1)
-    assert send.send_unsent(place, [marker]) == 1 and marker.exists()
+    marker = unsent.mark(settings, "a", "run", folder, **SINGLE)
+    assert send.send_unsent(place, [marker]).failed and marker.exists()
     line = unsent.last_note(place)
     assert line.startswith(f"{folder} was not sent to MLflow: {folder / name} was changed") and "; put it back" in line
     assert line.endswith(f"; then send again: python -m runner.report track {folder}") and "\n" not in line
@@ -477,17 +519,39 @@ def test_a_run_with_a_changed_file_is_not_sent_until_it_is_as_it_was(base, name,
     )
     assert read_tracking(settings)[2] == []
     (folder / name).write_bytes(whole)
-    assert send.send_unsent(place, [marker]) == 0 and len(read_tracking(settings)[2]) == 1
+    assert send.send_unsent(place, [marker]).sent == 1 and len(read_tracking(settings)[2]) == 1
+
+
+@pytest.mark.parametrize("notes", [None, "{", '{"dataset": "x", "status": "complete", "mlflow": {"id": "x"}}'])
+def test_a_damaged_job_does_not_keep_the_sweep_waiting(base, notes):
+    settings = config(base, f"incomplete {notes}", traces="none")
+    folders = [make(base / f"incomplete/{str(notes)[:9]}/{n}", ["answered"], {"seed": n}) for n in range(3)]
+    facts = manifest.read(folders[1])
+    manifest.write(folders[1], facts | {"files": digests_of(folders[1])})
+    (folders[1] / "records.jsonl").write_bytes(b"")
+    if notes is not None:
+        (folders[1] / manifest.FILE).write_text(notes)
+    tag = sweeps.tag_of(folders[0].parent)
+    for _ in range(2):
+        with pytest.raises(unsent.DAMAGED):
+            send.finish_sweep(folders, settings, sweep=tag)
+    _, _, [parent], _ = read_tracking(settings)
+    rows = parent.data.tags["mlflow.note.content"]
+    assert parent.info.status == "FAILED" and all(f"seed={n} " in rows for n in (0, 2)) and "seed=1" not in rows
+    manifest.write(folders[1], facts)
+    send.finish_sweep(folders, settings, sweep=tag)
+    _, _, [parent], _ = read_tracking(settings)
+    assert parent.info.status == "FINISHED" and "seed=1 " in parent.data.tags["mlflow.note.content"]
 
 
 @pytest.mark.parametrize("notes", ["{", '{"dataset": "x", "status": "complete"}'])
 def test_a_damaged_folder_does_not_keep_others_waiting(base, notes):
     settings, folder = config(base, "damaged"), make(base / "damaged/1", ["answered"])
     (folder / "manifest.json").write_text(notes)
-    bad = unsent.mark(settings, "a", "run", folder, sweep=None, total_jobs=1)
-    good = unsent.mark(settings, "b", "run", make(base / "damaged/2", ["answered"]), sweep=None, total_jobs=1)
+    bad = unsent.mark(settings, "a", "run", folder, **SINGLE)
+    good = unsent.mark(settings, "b", "run", make(base / "damaged/2", ["answered"]), **SINGLE)
     place = store.place_of(settings["tracking"]["uri"])
-    assert send.send_unsent(place, [bad, good]) == 1 and unsent.markers(place) == [bad]
+    assert send.send_unsent(place, [bad, good]).sent == 1 and unsent.markers(place) == [bad]
     assert unsent.last_note(place).startswith(f"{folder} was not sent")
     bad.unlink()
 
@@ -495,7 +559,7 @@ def test_a_damaged_folder_does_not_keep_others_waiting(base, notes):
 def test_progress_is_in_the_run_that_goes_on(base):
     settings, progress = config(base, "progress"), send.Progress()
     folder = make(base / "progress/1", ["answered"])
-    marker = unsent.mark(settings, "progress", "run", folder, sweep=None, total_jobs=1)
+    marker = unsent.mark(settings, "progress", "run", folder, **SINGLE)
     progress.send(marker, {"samples": 9})
     assert not progress._runs, "it does not run"
     writer = RecordWriter(folder)

@@ -202,7 +202,8 @@ class Cab(FileDataset[Row]):
         """Name the files of the records, and all files that these name."""
         parts = self.locate(split)
         records = [row for part in parts for row in json_records(part.file)]
-        named = {path for row in records for key in _PATHS for path in _paths(row, key, self._root)}
+        first = {(key, name): row for row in reversed(records) for key in _PATHS for name in _names(row, key)}
+        named = {path_below(self._root, row, key, name) for (key, name), row in first.items()}
         within = {file for path in named for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()}
         return [*(part.file for part in parts), *sorted(within)]
 

@@ -43,17 +43,17 @@ class Move(NamedTuple):
 
 def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
     """The next move: the first step of the plan that no finished call covers."""
-    owed = _owed(situation, sample)
+    remaining = _remaining(situation, sample)
 
     def fitting(category: str, kind: str | None) -> list[Card]:
         return [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
 
     if may_refuse and not draws.happens("ignored refusal", rates.ignored_refusal, whole=True):
-        for category, kind in owed:
+        for category, kind in remaining:
             cards = fitting(category, kind)
             if not any(_suits(c, situation, sample) for c in cards):
                 return Move(grounds=_grounds(category, cards, sample))
-    for position, step in enumerate(owed):
+    for position, step in enumerate(remaining):
         cards = fitting(*step)
         up = [c for c in cards if c.name not in situation.down]
         suited = [c for c in up if _suits(c, situation, sample)] or up
@@ -67,11 +67,11 @@ def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates:
         if len(up) < len(situation.cards) and draws.happens("wrong tool", rates.wrong_tool):
             card = draws.pick("which tool", [c for c in situation.cards.values() if c not in up])
         optional = [v for v in card.optional if v in situation.memory and v not in card.compulsory]
-        return Move(card, (*card.compulsory, *optional), last=position == len(owed) - 1)
+        return Move(card, (*card.compulsory, *optional), last=position == len(remaining) - 1)
     return Move()
 
 
-def _owed(situation: Situation, sample: Sample | None) -> list[Step]:
+def _remaining(situation: Situation, sample: Sample | None) -> list[Step]:
     """Planned steps that are not done; without a plan those that the question needs. Of measurements that a plan leaves
     open, those that the question wants, in their order."""
     truth = TASKS[sample.target["chain"]].chain if sample is not None else ()
@@ -114,7 +114,7 @@ def missing_tool(text: str, situation: Situation, sample: Sample, rates: Rates, 
     if (found := _REFUSED.search(text)) is None:
         return "Some tool is missing."
     category = found[1]
-    kind = next((step[1] for step in _owed(situation, sample) if step[0] == category), None)
+    kind = next((step[1] for step in _remaining(situation, sample) if step[0] == category), None)
     if draws.happens("wrong category", rates.planning_slip):
         category, kind = draws.pick("which category", [one for one in CATEGORIES if one != category]), None
     record = sample.metadata["record"]

@@ -13,8 +13,8 @@ from runner.results.cells import ends, plain
 from runner.results.sheets import Value
 
 _WIDTHS = {"broad": (680, 110), "narrow": (325, 15)}  # pixels: of the space for points, and on its right
-_TOP, _LEFT, _BELOW = 12, 60, 56  # pixels around the space for points
-_LETTER, _TALL, _GAP = 7.0, 16, 8  # pixels of a text: per letter, its height, how far it is from its point
+_TOP, _LEFT, _BELOW = 12, 60, 34  # pixels around the space for points
+_LETTER, _TALL, _GAP = 7.8, 16, 8  # pixels of a text: per letter, its height, how far it is from its point
 _LINE, _NAME = 24, 44  # pixels for a line of a plot with names on its left; letters of a name that are shown
 _SHOWN, _TURNED = 40, 45  # names below an axis at most; degrees by which they are turned where they need it
 _SLOPE = 0.71  # of a turned name's length, to the left and down
@@ -71,10 +71,10 @@ class _Axis:
 
 def scatter(series: Sequence[Series], x: str, y: str, height: int = 460, *, logarithmic: bool = False) -> Html:
     """Points and lines between two axes with these titles; x is an axis of names where a point has one."""
-    return _draw(partial(_scatter, series, x, y, height, logarithmic), [one.name for one in series])
+    return _draw(partial(_scatter, series, y, height, logarithmic), x, y, [one.name for one in series])
 
 
-def _scatter(series: Sequence[Series], x: str, y: str, height: int, logarithmic: bool, width: str) -> Html:
+def _scatter(series: Sequence[Series], y: str, height: int, logarithmic: bool, width: str) -> Html:
     (wide, _), marks = _WIDTHS[width], [mark for one in series for mark in one.marks]
     named = any(isinstance(mark.x, str) for mark in marks)
     names = list(dict.fromkeys(str(mark.x) for mark in marks)) if named else []
@@ -83,21 +83,22 @@ def _scatter(series: Sequence[Series], x: str, y: str, height: int, logarithmic:
     across = _axis(_LEFT, _LEFT + wide, [*numbers.values()], logarithmic)
     up = _axis(bottom, _TOP, _reach([mark.value for mark in marks]))
     parts = [*_grid(up, wide), f'<path class="line" d="M{_LEFT} {bottom}H{_LEFT + wide}"/>']
-    parts += _titles(x, y, height, bottom, wide)
     places = [(across.at(n), name) for n, name in enumerate(names)]
     parts += _names(places, bottom, wide) if named else _below_ticks(across, bottom)
-    for n, one in enumerate(series):
+    for n, one in reversed([*enumerate(series)]):  # the first is above the others
         parts += _lines_of(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
     labelled = [mark for mark in marks if mark.label and mark.value.value is not None]
     points = [(across.at(numbers[mark.x]), up.at(mark.value.value or 0.0)) for mark in labelled]
-    placed = sides([mark.label for mark in labelled], points, _LEFT + sum(_WIDTHS[width]))
-    parts += [_label(mark.label, *point, side) for mark, point, side in zip(labelled, points, placed, strict=True)]
+    end = _LEFT + sum(_WIDTHS[width])
+    room = min(_NAME, int((end - _LEFT) / 2 / _LETTER) - 1)  # so that one side of a point has it
+    placed = sides([mark.label for mark in labelled], points, end, room)
+    parts += [_label(one.label, *point, side, room) for one, point, side in zip(labelled, points, placed, strict=True)]
     return _svg(width, height, parts, y)
 
 
 def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Html:
     """A point with its interval for every name, from the bottom up."""
-    return _draw(partial(_intervals, names, values, title))
+    return _draw(partial(_intervals, names, values, title), title)
 
 
 def _intervals(names: Sequence[str], values: Sequence[Value], title: str, width: str) -> Html:
@@ -113,26 +114,22 @@ def _intervals(names: Sequence[str], values: Sequence[Value], title: str, width:
         parts.append(_text(0, y - 15, name) if above else _text(left, y + 4, name, "end"))
         parts += _spread(one, partial(_sideways, along, y))
         parts.append(_dot(along.at(one.value or 0.0), y, "c0", "full", f"{name}: {_text_of(one)}"))
-    parts.append(_text((along.start + along.end) / 2, bottom + 42, title, "middle"))
-    return _svg(width, bottom + 50, parts, title)
+    return _svg(width, bottom + _BELOW - 8, parts, title)
 
 
 def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Html:
     """Bars with their intervals, one for every series at every name."""
-    return _draw(partial(_bars, names, series, title, below), list(series))
+    return _draw(partial(_bars, names, series, title), below, title, list(series))
 
 
-def _bars(
-    names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str, width: str
-) -> Html:
+def _bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, width: str) -> Html:
     wide, _ = _WIDTHS[width]
-    height = 364 + _below(names, wide)
+    height = 386 + _below(names, wide)
     bottom, room = height - _below(names, wide), wide / max(len(names), 1)
     thick = room * 0.8 / max(len(series), 1)
     up = _axis(bottom, _TOP, [0.0, *_reach([one for values in series.values() for one in values if one])])
     middles = [_LEFT + room * (n + 0.5) for n in range(len(names))]
-    parts = [*_grid(up, wide), *_titles(below, title, height, bottom, wide)]
-    parts += _names(list(zip(middles, names, strict=True)), bottom, wide)
+    parts = [*_grid(up, wide), *_names(list(zip(middles, names, strict=True)), bottom, wide)]
     for n, (label, values) in enumerate(series.items()):
         for name, middle, one in zip(names, middles, values, strict=True):
             if one is None or one.value is None:
@@ -147,13 +144,13 @@ def _bars(
     return _svg(width, height, parts, title)
 
 
-def sides(names: Sequence[str], points: Sequence[tuple[float, float]], end: float) -> list[str]:
+def sides(names: Sequence[str], points: Sequence[tuple[float, float]], end: float, room: int = _NAME) -> list[str]:
     """On which side of its point (pixels from the left and the top) each name is, so that names cover each other and
-    other points least. ``end``: of the picture, on the right."""
+    other points least. ``end``: of the picture, on the right; ``room``: letters of a name at most."""
     occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]  # left, right, upper and lower ends
     best_sides = []
     for n, (name, (x, y)) in enumerate(zip(names, points, strict=True)):
-        wide, boxes, covered = min(len(name), _NAME) * _LETTER, {}, {}
+        wide, boxes, covered = min(len(name), room) * _LETTER, {}, {}
         for side in _SIDES:
             up, across = side.split()
             left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
@@ -169,10 +166,10 @@ def sides(names: Sequence[str], points: Sequence[tuple[float, float]], end: floa
     return best_sides
 
 
-def _label(text: str, x: float, y: float, side: str) -> str:
+def _label(text: str, x: float, y: float, side: str, room: int) -> str:
     up, across = side.split()
     left = x + {"right": _GAP, "left": -_GAP, "center": 0}[across]
-    return _text(left, y + 4 + _ABOVE[up], text, {"right": "start", "left": "end", "center": "middle"}[across])
+    return _text(left, y + 4 + _ABOVE[up], text, {"right": "start", "left": "end", "center": "middle"}[across], room)
 
 
 def _lines_of(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Iterator[str]:
@@ -269,16 +266,10 @@ def _names(places: Sequence[tuple[float, str]], bottom: float, wide: float) -> I
     turned, every = _are_turned([name for _, name in places], wide), max(1, ceil(len(places) / _SHOWN))
     for x, name in places[::every]:
         if turned:
-            place, room = f"translate({x:.1f} {bottom + 14:.1f}) rotate(-{_TURNED})", int(x / _LETTER / _SLOPE)
+            place, room = f"translate({x:.1f} {bottom + 14:.1f}) rotate(-{_TURNED})", int((x - _GAP) / _LETTER / _SLOPE)
             yield f'<g transform="{place}">{_text(0, 0, name, "end", min(room, _SHOWN))}</g>'
         else:
             yield _text(x, bottom + 18, name, "middle")
-
-
-def _titles(x: str, y: str, height: float, bottom: float, wide: float) -> list[str]:
-    middle = (_TOP + bottom) / 2
-    turned = f'<g transform="translate(16 {middle}) rotate(-90)">{_text(0, 0, y, "middle", 60)}</g>'
-    return [_text(_LEFT + wide / 2, height - 8, x, "middle", int(wide / _LETTER)), turned]
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", room: int = _NAME) -> str:
@@ -287,11 +278,13 @@ def _text(x: float, y: float, text: str, anchor: str = "start", room: int = _NAM
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(short or text)}{title}</text>'
 
 
-def _draw(draw: Callable[[str], Html], names: Sequence[str] = ()) -> Html:
-    """A plot in every width, below the names of its series in their colours, where there are several."""
+def _draw(draw: Callable[[str], Html], x: str, y: str = "", names: Sequence[str] = ()) -> Html:
+    """A plot in every width between the titles of its axes, which are text of the page and wrap there; above it the
+    names of its series in their colours, where there are several."""
     legend = [f'<span class="c{n % _COLOURS}">{escape(plain(name))}</span>' for n, name in enumerate(names)]
     above = f'<p class="legend">{"".join(legend)}</p>' if len(names) > 1 else ""
-    return Html(f"<div>{above}{''.join(map(draw, _WIDTHS))}</div>")
+    up, across = (f'<p class="axis">{escape(plain(title))}</p>' if title else "" for title in (y, x))
+    return Html(f"<div>{above}{up}{''.join(map(draw, _WIDTHS))}{across}</div>")
 
 
 def _svg(width: str, height: float, parts: Sequence[str], title: str) -> Html:

@@ -35,6 +35,7 @@ _LATEX = str.maketrans({
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 })  # fmt: skip
 _JOINT = re.compile(r"(?<=[A-Za-z0-9][/_=+:.])(?=[A-Za-z])")
+_ENDLESS = re.compile(r"(\w{20})(?=\w{6})")
 Scale = tuple[float, float]
 _TO = r"\,\mathrm{to}\,"
 
@@ -81,9 +82,11 @@ def _environment() -> Environment:
     return made
 
 
-def _breakable(text: str) -> Html:
-    """A text of one line that may be broken after the marks that join the words of a name."""
-    return Html(_JOINT.sub("<wbr>", escape(plain(text))))
+def _breakable(text: str, endless: bool = False) -> Html:
+    """A text of one line that may be broken after the marks that join the words of a name, and, as a column would be as
+    wide, within ``endless`` words."""
+    found = _JOINT.sub("<wbr>", escape(plain(text)))
+    return Html(_ENDLESS.sub(r"\1<wbr>", found) if endless else found)
 
 
 def digest(script: str) -> str:
@@ -114,7 +117,8 @@ def _cell(cell: Cell, column: Column, right: bool, scale: Scale | None) -> _Show
     if scale:
         low, high = scale
         css += f" h{round((value.value - low) / (high - low) * (_SHADES - 1)) if high > low else _SHADES // 2}"
-    return _Shown(*texts_of(value, column), css.strip(), repr(value.value), value.n, value.link)
+    text, interval = texts_of(value, column)
+    return _Shown(text, interval.replace(" = ", "\xa0=\xa0"), css.strip(), repr(value.value), value.n, value.link)
 
 
 def _shades(sheet: Sheet) -> list[Scale | None]:

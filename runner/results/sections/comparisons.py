@@ -12,7 +12,7 @@ from runner.results.cells import p_text
 from runner.results.effects import Effects, effects_of, factors_of, short
 from runner.results.grid import MEAN, DatasetColumn, Grid, grid_of, present_among
 from runner.results.kinds import Better, group_by
-from runner.results.levels import used_levels
+from runner.results.levels import describe, note_of, used_levels
 from runner.results.metrics import COLUMNS, as_dicts, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference
 from runner.results.render.formats import markdown
@@ -136,6 +136,8 @@ def _scores(grid: Grid) -> Sheet:
             whose = "; ".join(f"{value} for {', '.join(labels)}" for value, labels in values.items())
             notes.append(f"not the same in all rows: {key} is {whose}")
     notes += [f"lower is better: {name}" for name in _low_scores(grid)]
+    shown = ((_headed(grid, one), one) for one in grid.columns if one.score)
+    notes += dict.fromkeys(note_of(name, one.levels) for name, one in shown if name != one.score)
     if len(scores) > 1:
         names = ", ".join(f"{column.label} {column.score or 'nothing'}" for column in grid.columns)
         notes.append(f"scores, which are not averaged, as they differ: {names}")
@@ -218,7 +220,7 @@ def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
                 line = f"{len(names):,} left out, {reason}: {first}"
                 unpaired.setdefault(line, []).append(f"{one.mine} - {one.theirs}")
         notes = [f"{line} ({'; '.join(who[:3])}{'' if len(who) <= 3 else '; ...'})" for line, who in unpaired.items()]
-        sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, notes, keys=2))
+        sheets.append(Sheet(_title(metric, dataset, of[0].direction, of[0].levels), heads, rows, notes, keys=2))
     if sheets:
         filled = {
             column.name
@@ -234,7 +236,8 @@ def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
             for of in part.effects
         ]
         counted = f"{part.samples:,} episodes scored in every cell; {part.left_out:,} left out, which some cell lacks"
-        title = f"main effects and interactions, {_title(part.metric, part.dataset, part.direction)}"
+        shown = f"total/{part.metric}" if part.levels else part.metric
+        title = f"main effects and interactions, {_title(shown, part.dataset, part.direction, part.levels)}"
         heads = columns("effect", "kind", *_heads(part.direction))
         sheets.append(Sheet(title, heads, rows, [*part.notes, *([counted] if part.effects else [])]))
     return Section("comparisons", "Paired comparisons", _PAIRED, sheets)
@@ -253,9 +256,9 @@ def all_effects(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effect
     return found
 
 
-def _title(metric: str, dataset: str, direction: Better) -> str:
+def _title(metric: str, dataset: str, direction: Better, levels: Sequence[str]) -> str:
     text = f"{direction} counts as better" if direction else "neither direction is better; a gain is a higher value"
-    return f"{metric} on {dataset}: {text}"
+    return f"{metric} on {dataset}: {text}" + (f"; a mean of {describe(levels)}" if levels else "")
 
 
 def _heads(direction: Better) -> list[Column]:

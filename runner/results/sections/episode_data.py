@@ -19,6 +19,7 @@ from components.faults.marks import fault_lines
 from runner.results.runs import Run
 from runner.storage.texts import paragraphs, without_surrogates
 
+PAGE = "report.html"
 Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
 
 _INLINE = 120  # characters; shorter texts are stored where they are used
@@ -117,9 +118,9 @@ class Writer:
     def episode(self, record: Mapping[str, Any], trajectory: Trajectory, offered: Sequence[str], folder: str) -> Plain:
         """All of an episode of a run's ``folder`` that the list does not have. ``offered``: its tools' stored lines."""
         self.texts.room = self._room
-        self.texts.whole = (
-            f"python -m runner.report episode {quote(str(record['sample_id']))} {quote(folder)} --prompts"
-        )
+        epoch = f" --epoch {record['epoch']}" if record["epoch"] else ""
+        command = f"python -m runner.report episode {quote(str(record['sample_id']))} {quote(folder)}{epoch} --prompts"
+        self.texts.whole = without_surrogates(command)
         grounds = trajectory.refusal.grounds if trajectory.refusal else {}
         return _drop_empty(
             {
@@ -134,6 +135,7 @@ class Writer:
                 "ceilings": record.get("ceilings"),
                 "explanations": {name: self._text(why) for name, why in (record.get("explanations") or {}).items()},
                 "purposes": record["usage"].get("purposes"),
+                "command": self.texts.whole,
             }
         )
 
@@ -198,6 +200,14 @@ def link_keys(runs: Sequence[Run]) -> list[str]:
 def link_of(key: str, sample: str, epoch: int) -> str:
     """The link to an episode of the run that links call ``key``."""
     return f"#episode={quote_link(key, safe='')}/{quote_link(sample, safe='')}/{epoch}"
+
+
+def page_line(run: Run, sample: str, epoch: int) -> str:
+    """Where a page has an episode of a run: its own, or that of its sweep; the command that writes one, without any."""
+    homes = [run.folder, *([run.folder.parent] if run.manifest.get("sweep") else [])]
+    if page := next((home / PAGE for home in homes if (home / PAGE).is_file()), None):
+        return f"on the page: {page.resolve().as_uri()}{link_of(link_keys([run])[0], sample, epoch)}"
+    return f"as a page: python -m runner.report page {quote(str(run.folder))}"
 
 
 def question_of(trajectory: Trajectory) -> str:

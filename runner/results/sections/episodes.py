@@ -23,7 +23,17 @@ from runner.results.grid import deciding_score
 from runner.results.render.formats import asset, render
 from runner.results.rows import name_with_arrow, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, link_keys, pack, question_of, text_of
+from runner.results.sections.episode_data import (
+    Blocks,
+    Marker,
+    Marks,
+    Writer,
+    link_keys,
+    pack,
+    page_line,
+    question_of,
+    text_of,
+)
 from runner.results.sections.report import tokens_text
 from runner.results.sheets import Markup, Section
 from runner.storage.records import read
@@ -154,7 +164,8 @@ def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts
         records = {record["epoch"]: record for record in read(run.folder) if record["sample_id"] == sample_id}
         epochs |= records.keys()
         if records and (epoch is None or epoch in records):
-            print(*transcript(run, records[min(records) if epoch is None else epoch], prompts), sep="\n", end="\n\n")  # noqa: T201
+            wanted = min(records) if epoch is None else epoch
+            print(*transcript(run, records[wanted], prompts), page_line(run, sample_id, wanted), sep="\n", end="\n\n")  # noqa: T201
             printed = True
     if not printed:
         have = ", ".join(map(str, sorted(epochs)))

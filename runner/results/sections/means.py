@@ -1,16 +1,16 @@
-"""Means of means, or means per value of a stratum, that scorers request (``levels``, ``by``): a row per settings, a
-column per group, and the total."""
+"""Means of means, or means per value of a stratum, that scorers request (``levels``, ``by``): of each settings per
+group, and in total."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from runner.results.intervals import Metric, MetricJSON
-from runner.results.levels import Nested, shared_groups
+from runner.results.levels import Nested, describe, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Section, Sheet, Value, columns
+from runner.results.sheets import Section, Sheet, Value, longer_down
 from runner.results.terminal import show_section
 
 TOTAL, ALL = "total", "all samples"
@@ -50,10 +50,9 @@ def _section(found: Sequence[Means]) -> Section | None:
     tables = [one for one in found if one.name == one.score or len(one.cells) <= _FEW]
     names, sheets = ", ".join(one.name for one in found if one not in tables), []
     for one in tables:
-        levels = " of ".join(f"means per {level}" for level in reversed(one.levels))
-        title = f"{one.score}: {levels}, and {ALL if one.pooled else TOTAL}"
-        rows = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
-        sheets.append(Sheet(title, columns("row", *one.columns), rows))
+        title = f"{one.score}: {describe(one.levels)}, and {ALL if one.pooled else TOTAL}"
+        lines = {label: [Value.of(of[name]) for name in one.columns] for label, of in one.cells.items()}
+        sheets.append(Sheet(title, *longer_down(lines, one.columns, ("row", one.levels[-1]))))
     hidden = f"not shown here for {len(found[0].cells)} rows; the section on strata of the report's page has it."
     return Section("means", "Means by group", f"{names}: {hidden}" if names else "", sheets)
 

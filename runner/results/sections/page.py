@@ -1,5 +1,6 @@
 """The report of runs in all its formats: which sections it has, and its files."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -33,6 +34,7 @@ from runner.results.sections import (
     tools,
     verifier,
 )
+from runner.results.sections.episode_data import PAGE
 from runner.results.sheets import Section
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
@@ -62,15 +64,33 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "cards": cards.section,
     "episodes": episodes.section,
 }
-PAGE, READ = "report.html", "report.md"
+READ = "report.md"
 _SCORES = 30  # that can be chosen on the page
+_NAMED = 4  # agents, datasets or models in a title
+_TIME = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # begins the name of a folder that is not named otherwise
 
 
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
-    head = title or home.resolve().name, about(runs), warnings_of(runs)
-    return write_sections(runs, home, head, sections_of(runs))
+    folder, described = home.resolve().name, about(runs)
+    if title is None and _TIME.match(folder):
+        title, described = what_ran(runs), f"{folder}; {described}"
+    return write_sections(runs, home, (title or folder, described, warnings_of(runs)), sections_of(runs))
+
+
+def what_ran(runs: Sequence[Run]) -> str:
+    """A title of runs: their names, agents, datasets and models."""
+    choices = ((run.choices.get("agent", "no agent"), run.choices.get("dataset", run.dataset)) for run in runs)
+    named = ((str(run.manifest["name"]), *chosen, run.model) for run, chosen in zip(runs, choices, strict=True))
+    names, agents, datasets, models = map(_listed, zip(*named, strict=True))
+    return f"{names}: {agents} on {datasets}, model {models}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    different = list(dict.fromkeys(names))
+    more = len(different) - _NAMED
+    return ", ".join(different[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def write_sections(

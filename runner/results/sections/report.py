@@ -149,19 +149,20 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
     return f"{number(tokens_in)} tokens in, {number(tokens_out)} out"
 
 
-def calls_line(manifest: Manifest, last_written: float | None = None) -> str:
-    """What was sent and what the journal answered; empty where all was sent and is in the records. ``last_written``: of
-    what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a dead server or a
-    wrong key is not noticed then."""
+def calls_line(manifest: Manifest, last_written: float | None = None, n_before: int = 0) -> str:
+    """What was sent and what the journal answered; empty where all was sent now and is in the records.
+    ``last_written``: of what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a
+    dead server or a wrong key is not noticed then. ``n_before``: samples that earlier parts of the run finished."""
     calls = manifest["calls"]
     found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
-    if not found and not apart:
+    if not found and not apart and not n_before:
         return ""
     text = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
     if not calls["sent"] and last_written is not None:
         text += f", last written {datetime.fromtimestamp(last_written):%Y-%m-%d %H:%M}: no model was asked"
     text += f"; {apart:,} of them apart from the episodes" if apart else ""
-    return text + (f"; ${usd:.4f} in all" if apart and usd else "")
+    text += f"; ${usd:.4f} in all" if apart and usd else ""
+    return text + (f"; {n_before:,} samples finished before" if n_before else "")
 
 
 def status_line(manifest: Manifest) -> str:

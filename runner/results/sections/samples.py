@@ -35,7 +35,10 @@ def section(runs: Sequence[Run]) -> Section | None:
         links = (link_of(key, sample, epoch) for key, (_, epoch) in zip(keys, cells, strict=True))
         row[2:] = [cell and replace(cell, link=link) for (cell, _), link in zip(cells, links, strict=True)]
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
-    notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
+    notes = [
+        "spread: standard deviation between the runs. A question mark is an episode without a score.",
+        "An episode in the terminal: python -m runner.report episode SAMPLE FOLDER",
+    ]
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
     intro = "Which samples the runs solve. Those on which they disagree are first; a number opens its episode."
     sheet = Sheet(f"{names[0]} of every sample", heads, rows, notes, instead=instead, shaded=2)

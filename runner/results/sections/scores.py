@@ -2,20 +2,25 @@
 what they cost, with the runs that no other beats in both (the Pareto front)."""
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from runner.results import kinds
 from runner.results.arrays import np
+from runner.results.grid import deciding_score
+from runner.results.intervals import MetricJSON
 from runner.results.kinds import group_by
+from runner.results.levels import note_of
 from runner.results.render.figures import bars, intervals
-from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
+from runner.results.rows import RunMetrics, axis, better, column, headline, headlines, name_with_arrow, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.report import status_line
-from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
+from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value, columns, longer_down
 from runner.results.table import OVERFLOWS
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2
+_JOB_SCORES = 7
+_NOTHING = ("errors/", "cost/")  # metrics that are not printed where they are 0 in all jobs
 _NOT_VARIED = ("tracking", "scorer", "experiment", "run", "hydra", "name")
 _FIRST = ("condition", "agent", "model", "verifier", "dataset")
 _SETTINGS_SCORES, _SETTINGS_SERIES = 4, 8  # scores of a table; bars of a plot
@@ -52,13 +57,38 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     for one in found:
         counts, data = one.run.manifest.get("counts"), [one.run.dataset] if several else []
         rows.append([one.label, *data, counts and counts["finished"], *(one.value(name) for name in names)])
-    notes = [
-        f"{one.label}: {status_line(one.run.manifest)}" for one in found if one.run.manifest.get("status") != "complete"
-    ]
+    notes = _unfinished((one.label, one.run) for one in found)
+    levels = {f"total/{score}": of for one in found for score, of in one.run.levels.items()}
+    notes += [note_of(name, levels[name]) for name in names if name in levels]
     heads = columns(
         "run", *(["dataset"] if several else []), ("episodes", "n"), *(column(found, name) for name in names)
     )
     return Sheet("Scores", heads, rows, notes)
+
+
+def jobs_table(title: str, jobs: Mapping[str, Mapping[str, MetricJSON]], runs: Sequence[Run]) -> Sheet:
+    """The scores that decide and other headlines of jobs (label -> metrics), which are these runs."""
+    manifests, found = [run.manifest for run in runs], list(jobs.values())
+    scores = [(deciding_score(run), metrics) for run, metrics in zip(runs, found, strict=True)]
+    decide = list(dict.fromkeys(t if (t := f"total/{one}") in metrics else one for one, metrics in scores if one))
+    named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
+    occurred = {name for metrics in found for name, one in metrics.items() if one["value"]}
+    names = [*dict.fromkeys([*decide, *headline(found, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
+    names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
+    heads = [
+        Column("job"),
+        *(Column(name, kinds.unit(name, manifests), kinds.better(name, manifests)) for name in names),
+    ]
+    rows = [[label, *(metrics.get(name, {}).get("value") for name in names)] for label, metrics in jobs.items()]
+    notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []
+    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for metrics in found)]:
+        notes.append(f"compare.scores: no job has a value of {', '.join(missing)}")
+    return Sheet(title, heads, rows, [*notes, *_unfinished(zip(jobs, runs, strict=True))])
+
+
+def _unfinished(runs: Iterable[tuple[str, Run]]) -> list[str]:
+    """How those of these runs ended that are not complete."""
+    return [f"{label}: {status_line(run.manifest)}" for label, run in runs if run.manifest.get("status") != "complete"]
 
 
 def settings(runs: Sequence[Run]) -> Section | None:
@@ -136,7 +166,7 @@ def _by_setting(
 
 
 def strata(runs: Sequence[Run]) -> Section | None:
-    """A table per stratum, its values are columns, shaded as a heat map; None where no stratum has two values."""
+    """A heat map per stratum and score; None where no stratum has two values."""
     found = read_metrics(*runs)
     parts: list[Sheet] = []
     names = headlines(found)[:_STRATA_SCORES]
@@ -151,13 +181,20 @@ def strata(runs: Sequence[Run]) -> Section | None:
             ):
                 sizes[str(of.get(stratum))] += n
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
-        lines: dict[tuple[str, str], list[Value | None]] = {}
-        for name, one in product(names, found):
-            cells = [Value.from_json(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in labels]
-            lines |= {(name, one.label): cells} if any(cells) else {}
-        rows = [[name_with_arrow(found, name), label, *cells] for (name, label), cells in lines.items()]
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
-        parts.append(Sheet(f"By {stratum}", columns("score", "run", *labels), rows, notes, keys=2, shaded=2))
+        for name in names:
+            parts += _heat_maps(found, name, stratum, labels, notes)
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None
+
+
+def _heat_maps(
+    found: Sequence[RunMetrics], name: str, stratum: str, values: Sequence[str], notes: Sequence[str]
+) -> Iterator[Sheet]:
+    """A score by runs and values of a stratum; none where no run has it."""
+    known = {one.label: one.strata.get(stratum, {}) for one in found}
+    lines = {run: [Value.from_json(of.get(value, {}).get(name)) for value in values] for run, of in known.items()}
+    if any(map(any, lines.values())):
+        heads, rows = longer_down(lines, values, ("run", stratum), better(found, name))
+        yield Sheet(f"{name} by {stratum}", heads, rows, notes, shaded=1)

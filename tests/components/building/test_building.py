@@ -6,7 +6,7 @@ import pytest
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_consistency import Wrapping
-from components.building import Building, BuildsTools, beside_memory, builds
+from components.building import Building, BuildsTools, builds, outside_memory
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
 from components.core.plain import NoTools
@@ -143,7 +143,7 @@ def test_native_answers_builds_and_failures_are_kept_next_to_the_memory():
         Observed(ToolCall("c", "x", "{}"), Observation("", one), error) for one, error in zip(data, failed, strict=True)
     ]
     episode = SimpleNamespace(last=SimpleNamespace(observed=observed))
-    assert [message.text for message in beside_memory(episode, seen)] == ["1", "2", "3", "4"]
+    assert [message.text for message in outside_memory(episode, seen)] == ["1", "2", "3", "4"]
 
 
 def test_a_strict_sandbox_stays_strict_and_wrapped_agents_declare_their_capabilities():

@@ -28,12 +28,37 @@ def test_texts_that_look_like_a_key_are_hidden(key):
     assert key not in redact(f"GET https://host/v1?key={key}&x=1")
 
 
-@each_row("unseen", ["\u200b", "\u2060", "\ufeff", "\xad", "\ufe0f", "\0", "\x7f", "\x9b", "\x1b[1;31m"])
+UNSEEN = [
+    "\u200b",
+    "\u2060",
+    "\ufeff",
+    "\xad",
+    "\ufe0f",
+    "\0",
+    "\x7f",
+    "\x9b",
+    "\U0001bca0",
+    "\U0001d173",
+    "\U000e0100",
+]
+SEQUENCES = ["\x1b[1;31m", "\x1b(B", "\x1b]0;title\x07", "\x1b]8;;http://host/\x1b\\", "\x1bPq\x1b\\"]
+
+
+@each_row("unseen", UNSEEN + SEQUENCES)
 def test_a_key_that_is_split_by_what_nobody_sees_is_hidden(unseen):
     split = unseen.join("sk-proj-abcDEF123456789")
     assert redact(f"wrong\u200b key\n{split}.") == "wrong key\n[hidden]"
     assert redact(f"wrong: {unseen.join('hunter2')}", ["hunter2"]) == "wrong: [hidden]"
     assert redact(f"no{unseen}thing") == f"no{unseen}thing"
+
+
+def test_a_key_within_a_terminal_sequence_is_hidden():
+    link = "\x1b]8;;http://host/?key=abc\x1b\\here\x1b]8;;\x1b\\"
+    assert redact(link) == link.replace("abc", "[hidden]")
+
+
+def test_visible_characters_stay_where_a_key_is_hidden():
+    assert redact("caf\ufffd\te\u0301\r\nsk-proj-abcDEF\u200b123456789") == "caf\ufffd\te\u0301\r\n[hidden]"
 
 
 @each_row(
@@ -46,6 +71,14 @@ def test_a_key_that_is_split_by_what_nobody_sees_is_hidden(unseen):
         "{'Authorization': 'Basic dXNlcjpwYTU1'}",
         "(b'authorization', b'Basic dXNlcjpwYTU1')",
         "Authorization=Negotiate dXNlcjpwYTU1",
+        r"{\"Authorization\": \"Basic dXNlcjpwYTU1\"}",
+        r"{\\\"authorization\\\": [\\\"Basic dXNlcjpwYTU1\\\"]}",
+        "{'Authorization': ['Basic dXNlcjpwYTU1']}",
+        '{"X-Api-Key": ["dXNlcjpwYTU1"]}',
+        "model.headers={X-Team:dXNlcjpwYTU1,X-Other:'{dXNlcjpwYTU1}'}",
+        "token=${TEAM}dXNlcjpwYTU1",
+        "token=${oc.env:TEAM,dXNlcjpwYTU1}",
+        "token=${TEAM:-dXNlcjpwYTU1}",
     ],
 )
 def test_the_credentials_of_a_header_are_hidden(header):
@@ -58,7 +91,13 @@ def test_the_credentials_of_a_header_are_hidden(header):
         ("http://user:pa55@host/v1", "http://[hidden]host/v1"),
         ("http://user:p@s@host/a@b", "http://[hidden]host/a@b"),
         ("https://host/v1?sig=abc&x=1", "https://host/v1?sig=[hidden]&x=1"),
+        ("http://user:p/s?s@host/db", "http://[hidden]host/db"),
+        ("//user:pa55@host/db", "//[hidden]host/db"),
+        ("file:///me@home and // me@home", "file:///me@home and // me@home"),
+        ("http://user:p/s@s@host/db", "http://[hidden]host/db"),
+        ("http://localhost:8080/model@2024", "http://localhost:8080/model@2024"),
         ("https://host/v1?x=1&auth=abc", "https://host/v1?x=1&auth=[hidden]"),
+        ("https://host/back?code=abc&x=1", "https://host/back?code=[hidden]&x=1"),
         ("https://host/v1?access_token=abcdef&x=1", "https://host/v1?access_[hidden]&x=1"),
     ],
 )
@@ -74,6 +113,7 @@ def test_credentials_in_a_url_are_hidden(url, hidden):
         "This model's maximum context length is 8192 tokens, max_tokens: 20000",
         "the environment variable OPENAI_API_KEY is not set",
         "HF_TOKEN_READ",
+        "model.api_key=${oc.env:MY_KEY}, token: '${MY_TOKEN}', password=\"${MY:?set it to the value}\"",
         "the authorization header is missing; a basic metabolic panel",
         "digest 0123456789abcdef0123456789abcdef, run 01234567-89ab-cdef-0123-456789abcdef",
         "run.resume=/runs/5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60/outputs",
@@ -145,6 +185,14 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
         "sk-*" + "a" * 40_000 + "/",
         "sk-*" * 10_000 + "/",
         "eyJ" + "aaaaaaaa." * 5_000 + "/",
+        "://a:b" * 20_000,
+        "//a:b" * 20_000,
+        "token=${" * 20_000,
+        "token=" + "\\" * 40_000,
+        "headers={{}" * 20_000,
+        "headers={" + "{}" * 40_000,
+        "\x1b]0;" * 20_000,
+        "\x1b[" + "0" * 80_000,
     ],
 )
 def test_a_hostile_text_is_handled_quickly(text):

@@ -1,4 +1,4 @@
-"""Each grammar asks for a confidence at its ending and reads it there; without being told to, none does."""
+"""Each grammar asks for a confidence at its ending and reads it there; where it is not asked for, none does."""
 
 import pytest
 

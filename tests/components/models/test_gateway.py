@@ -123,7 +123,7 @@ async def test_4xx_is_not_retried(open_gateway, server, ask, status):
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_a_redirect_names_where_it_points_and_the_setting(open_gateway, server, ask, status):
-    server.will(server.status(status, location=f"https://me:pa55@other:8443/v2/chat/completions?key={KEY}"))
+    server.will(server.status(status, location=f"https://me:pa?s@s@other:8443/v2/chat/completions#key={KEY}"))
     error = await failure(open_gateway(), ask("Hi"))
     assert (len(server.bodies), error.kind) == (1, "redirect")
     assert str(error).endswith(

@@ -82,3 +82,10 @@ def test_text_nested_too_deep_for_libyaml_is_refused(text):
 
 def test_long_flat_text_is_read():
     assert parsed("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000
+
+
+def test_aliases_are_refused_where_a_text_must_not_grow():
+    text = "a: &a [1]\nb: *a"
+    assert parsed(text) == {"a": [1], "b": [1]} and parsed("a: [1]", aliases=False) == {"a": [1]}
+    with pytest.raises(yaml.YAMLError, match=r"\*a stands for another part"):
+        parsed(text, aliases=False)

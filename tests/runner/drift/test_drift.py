@@ -63,14 +63,14 @@ def test_askings_have_their_own_seed_and_no_journal(home):
 
 
 @slow
-@pytest.mark.parametrize("owed", [0, 1, 2])
-def test_what_was_killed_is_asked_to_its_end(home, owed):
+@pytest.mark.parametrize("asked", [0, 1, 2])
+def test_what_was_killed_is_asked_to_its_end(home, asked):
     """Before its first asking, between two of the baseline, and in the middle of a check."""
     whole = askings(home)
-    (home / "canary/askings.json").write_text(json.dumps(whole[:owed]))
-    for number in range(owed, 2):
+    (home / "canary/askings.json").write_text(json.dumps(whole[:asked]))
+    for number in range(asked, 2):
         shutil.rmtree(home / f"canary/askings/{number:04}")
-    if owed == 2:
+    if asked == 2:
         assert main(["check", "canary"]) == 0
         (home / "canary/askings.json").write_text(json.dumps(whole))
         records = home / "canary/askings/0002/records.jsonl"
@@ -116,7 +116,7 @@ def test_other_data_are_refused(home, capsys):
 def test_a_set_that_is_being_asked_is_left_alone(home, capsys):
     lock = canaries.disk.lock_folder(home / "canary")
     assert lock is not None and main(["check", "canary"]) == 2
-    assert "canary is being asked by another process; wait for it" in capsys.readouterr().err
+    assert "canary is in use by another process; wait for it" in capsys.readouterr().err
 
 
 def test_a_trial_that_broke_off_does_not_stop_the_next_check(home, capsys):

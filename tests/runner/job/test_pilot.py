@@ -12,7 +12,7 @@ from tests.slow import slow
 
 def pilot(usages, seconds=3.0, replayed=False, **more):
     """Samples of one call each."""
-    made = Pilot("job", **({"owed": 10, "connections": 2, "window": None} | more))
+    made = Pilot("job", **({"remaining": 10, "connections": 2, "window": None} | more))
     for usage in usages:
         step = Step("act", "main", "", 0, 0, (), Message("assistant", "x"), usage, seconds=seconds, replayed=replayed)
         made.add(Trajectory([step], stop="answered"), seconds)
@@ -68,6 +68,6 @@ def test_journalled_replies_are_estimated_at_the_time_of_a_call():
 
 def test_estimated_maximum_grows_with_the_number_of_samples():
     lengths = [Usage(n, 0, 0.1) for n in (20, 40, 60, 80)]
-    assert pilot(lengths, owed=1).expected_longest == 80
-    assert pilot(lengths, owed=1000).expected_longest == math.ceil(50 + 3.0905 * math.sqrt(2000 / 3))
-    assert pilot(lengths[:1], owed=1000).expected_longest == 20
+    assert pilot(lengths, remaining=1).expected_longest == 80
+    assert pilot(lengths, remaining=1000).expected_longest == math.ceil(50 + 3.0905 * math.sqrt(2000 / 3))
+    assert pilot(lengths[:1], remaining=1000).expected_longest == 20

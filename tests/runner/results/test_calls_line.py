@@ -19,6 +19,13 @@ def test_run_that_asked_a_model_does_not():
     assert calls_line({"calls": {"sent": 3, "from_journal": 0}, "spent": SPENT}, 1.0) == ""
 
 
+def test_resumed_run_says_how_many_samples_were_finished_before():
+    notes = {"calls": {"sent": 30, "from_journal": 0}, "spent": SPENT}
+    assert calls_line(notes, 1.0, 1200) == (
+        "calls:      30 sent, 0 answered by the journal; 1,200 samples finished before"
+    )
+
+
 def test_score_that_decides_is_named_by_its_mean_of_means(capsys):
     facts = {"levels": {"score/x": ["task"]}, "lower": []}
     metrics = {name: {"value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "n": 12} for name in ("score/x", "total/score/x")}

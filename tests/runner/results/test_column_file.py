@@ -13,6 +13,7 @@ from runner.results import column_file
 from runner.results.runs import Run
 from runner.storage.records import FILE as RECORDS
 from tests.runner.results.folders import step, write
+from tests.table import each_row
 
 VERDICT = Verdict("select", "candidate", 2, 3, "picked", {1: 1, 2: 1, 3: 2})
 
@@ -84,6 +85,32 @@ def test_a_damaged_file_is_made_again(folder, damage):
     again = Run.read(folder, steps=True)
     assert again.steps == first.steps and plain(again) == plain(first)
     assert path.read_bytes() == whole
+
+
+@each_row(
+    "change",
+    [
+        lambda body: body.replace(b"[4,{", b"[400,{", 1),
+        lambda body: body.replace(b"[4,{", b'["4",{', 1),
+        lambda body: body.replace(b'"worded":', b'"w":'),
+        lambda body: body.replace(b"\n", b" "),
+        lambda body: b"[" * 5_000,
+    ],
+)
+def test_a_file_with_a_checksum_and_other_content_is_made_again(folder, change):
+    first, path = fresh(folder), folder / column_file.FILE
+    body = (whole := path.read_bytes()).partition(b"\n")[2]
+    changed = change(body)
+    assert changed != body
+    path.write_bytes(column_file._head(column_file.state_of(folder), True, [changed]) + changed)
+    again = Run.read(folder, steps=True)
+    assert again.steps == first.steps and plain(again) == plain(first) and path.read_bytes() == whole
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(folder):
+    os.mkfifo(folder / column_file.FILE)
+    assert not column_file.is_current(folder, steps=False)
+    assert len(Run.read(folder).table) == 4 and (folder / column_file.FILE).is_file()
 
 
 def test_a_file_of_the_records_is_not_read_before_it_is_needed(folder):

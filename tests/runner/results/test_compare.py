@@ -85,8 +85,13 @@ def test_dataset_with_several_groups_counts_as_its_mean_of_means(tmp_path):
     assert metric.value == 0.5, "not 0.8"
     other = write(tmp_path / "c", {"one": ("k", [1, 1, 0, 1]), "two": ("k", [1])}, levels=levels)
     runs = [Run.at(folder), Run.at(other)]
-    assert methods(runs).parts[0].title == "total/score/x", "its name in the table of a run"
-    assert comparisons(runs).parts[0].title.startswith("total/score/x on ")
+    table = methods(runs).parts[0]
+    assert table.title == "total/score/x", "its name in the table of a run"
+    assert "total/score/x is the mean of means per task, not of samples" in table.notes
+    title = comparisons(runs).parts[0].title
+    assert title.startswith("total/score/x on ") and title.endswith(
+        ": higher counts as better; a mean of means per task"
+    )
     single = write(tmp_path / "b", {"one": ("k", [1, 1, 1, 0])}, levels=levels)
     ((metric,),) = (of.values() for of in grid_of([Run.at(single)]).metrics.values())
     assert (metric.value, metric.ci_low) == (0.75, pytest.approx(0.3006, abs=1e-4)), "Wilson, as the run's own metrics"

@@ -75,6 +75,7 @@ def test_tables_are_aligned_by_sample_and_epoch_whatever_their_order():
     one = Table.of([record("b", 1.0), record("a", 0.0, epoch=1), record("a", 0.5)])
     other = Table.of([record("a", 0.5), record("c", 1.0), record("b", 0.0), record("b", 0.25)])
     keys, (left, right) = align(one, other)
-    assert keys == [("a", 0), ("a", 1), ("b", 0), ("c", 0)]
+    assert keys == (("a", 0), ("a", 1), ("b", 0), ("c", 0))
     assert (left.tolist(), right.tolist()) == ([2, 1, 0, -1], [0, -1, 3, 1]), "of several the last, -1 for none"
-    assert align(one, one.take(np.array([2, 0, 1])))[1][1].tolist() == [0, 2, 1]
+    assert align(one, one.take(np.array([2, 0, 1]))).rows[1].tolist() == [0, 2, 1]
+    assert hash(one.by_text.keys) == hash(keys[:3]), "tables share them, so they cannot be changed"

@@ -4,10 +4,12 @@ from itertools import product
 
 from runner.results.cells import p_text, texts_of
 from runner.results.grid import grid_of
+from runner.results.runs import Run
 from runner.results.sections.comparisons import all_effects, comparison_section
 from runner.results.sheets import Column, Sheet, Value
 from runner.results.terminal import show_section, show_sheet
 from runner.results.versus import compare_rows
+from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.sweeps import job
 
 
@@ -49,6 +51,20 @@ def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
     assert first.columns[2].better == "higher", "a higher gain is always better"
     assert "1 left out, unscored: t-2 (a few - a many; a few - b few; a few - b many; ...)" in first.notes
     assert "3 episodes scored in every cell; 1 left out, which some cell lacks" in made.parts[2].notes
+
+
+def test_effects_of_a_mean_of_means_are_titled_so(tmp_path):
+    runs = []
+    for agent, condition in product("ab", ("few", "many")):
+        varied = {"agent": agent, "condition": condition}
+        cfg = {name: {"_target_": f"mine.{value}"} for name, value in varied.items()}
+        notes = {"sweep": "s", "swept": list(varied), "varied": varied, "choices": CHOICES | varied, "lower": []}
+        scored = {"one": ("k", [1, 0, 1]), "two": ("k", [int(agent == "a")])}
+        folder = write(tmp_path / (agent + condition), scored, cfg, levels={"score/x": ["task"]}, **notes)
+        runs.append(Run.at(folder))
+    titles = [sheet.title for sheet in section(runs).parts]
+    what = "total/score/x on cab: higher counts as better; a mean of means per task"
+    assert titles == [what, f"main effects and interactions, {what}"]
 
 
 def test_a_column_that_is_left_out_has_no_legend(tmp_path):

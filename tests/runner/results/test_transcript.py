@@ -77,6 +77,25 @@ def test_episode_is_printed_as_text(folder, capsys):
     assert not (folder / "metrics.json").exists(), "reading changes nothing"
 
 
+def test_the_last_line_leads_on_to_the_page(folder, capsys):
+    assert main(["episode", "case-1", str(folder), "--epoch", "1"]) == 0
+    assert capsys.readouterr().out.endswith(f"2.0 s\nas a page: python -m runner.report page {folder}\n\n")
+    (folder / "report.html").touch()
+    assert main(["episode", "case-1", str(folder), "--epoch", "1"]) == 0
+    link = f"{folder.as_uri()}/report.html#episode={folder.name}/case-1/1"
+    assert capsys.readouterr().out.endswith(f"\non the page: {link}\n\n")
+
+
+def test_the_page_of_the_sweep_is_named_where_the_run_has_none(folder, capsys):
+    (folder.parent / "report.html").touch()
+    assert main(["episode", "case-1", str(folder)]) == 0
+    assert "as a page: python" in capsys.readouterr().out, "another run's"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"sweep": "s"}))
+    assert main(["episode", "case-1", str(folder)]) == 0
+    assert f"on the page: {folder.parent.as_uri()}/report.html#episode=" in capsys.readouterr().out
+
+
 def test_nothing_hostile_reaches_the_terminal(folder, capsys):
     assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out

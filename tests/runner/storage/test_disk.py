@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from runner.job.execute import Execution, Outcome
-from runner.storage.disk import Unwritable
+from runner.storage.disk import Unwritable, replace
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
@@ -74,7 +74,7 @@ def test_command_names_the_file_and_how_to_resume(home, name):
         and f"here/{name} cannot be written: No space left on device; make room" in message
     )
     assert message.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
-    (home.path / "here" / f"{name}.tmp").unlink()
+    assert not (home.path / "here" / f"{name}.tmp").is_symlink(), "no part of it is left"
     assert home.run("limit=1", "run.resume=here").code == 0
 
 
@@ -84,3 +84,12 @@ async def test_removing_the_records_file_during_a_run_ends_it(tmp_path):
     with pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: somebody has removed it"):
         writer.append({"sample_id": "a"})
     writer.close()
+
+
+def test_file_that_could_not_be_replaced_is_as_it_was_and_leaves_no_part(tmp_path):
+    path = tmp_path / "metrics.json"
+    replace(path, "whole", 0o600)
+    assert path.stat().st_mode & 0o777 == 0o600
+    with full(100), pytest.raises(Unwritable, match=r"metrics\.json cannot be written: File too large"):
+        replace(path, "x" * 1000)
+    assert path.read_text() == "whole" and list(tmp_path.iterdir()) == [path]

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from runner.storage import manifest
+from runner.storage import integrity, manifest
 from runner.storage.integrity import Damaged, changed_files, digests_of, refuse_changed, verify, write_metrics
 from runner.storage.records import RecordWriter
 from runner.storage.texts import TextReader
@@ -80,16 +80,35 @@ def test_metrics_that_are_computed_again_are_as_they_should_be(folder):
     assert manifest.read(folder) == {"id": "x"}, "a run without digests gets none of a part"
 
 
+def test_metrics_of_a_run_in_progress_are_written_by_its_own_process_only(folder):
+    before = (folder / manifest.FILE).read_bytes(), (folder / "metrics.json").read_bytes()
+    writer = RecordWriter(folder)
+    write_metrics(folder, '{"b": 2}')
+    assert before == ((folder / manifest.FILE).read_bytes(), (folder / "metrics.json").read_bytes())
+    writer.close()
+
+
+@each_row("place", ["of metrics.json and", "config.yaml like"])
+def test_advice_depends_on_the_file_and_not_on_names_of_folders(tmp_path, place):
+    folder = tmp_path / place
+    manifest.write(folder, {"files": {"records.jsonl": {"bytes": 1, "sha256": "x"}}})
+    with pytest.raises(Damaged, match=f"records.jsonl is missing.*put it back{_RESUME}"):
+        refuse_changed(folder)
+
+
 def test_sizes_alone_show_a_cut_file(folder):
     _cut(folder / "texts-0000.jsonl.gz")
-    (line,) = changed_files(folder)
-    assert "texts-0000.jsonl.gz has" in line
+    (change,) = changed_files(folder)
+    assert "texts-0000.jsonl.gz has" in change.line
 
 
 def test_folder_without_digests_is_checked_by_its_texts(folder):
     notes = json.loads((folder / manifest.FILE).read_text())
     (folder / manifest.FILE).write_bytes(orjson.dumps({"id": notes["id"], "config": notes["config"]}))
-    assert "it has no digests" in verify(folder)
+    assert verify(folder) == (
+        f"{folder}: the config is as its run wrote it and no text of its records is missing; nothing else can be compared, "
+        "because the manifest has no digests: the run has not finished, or an earlier version wrote it"
+    )
     (folder / "texts-0000.jsonl.gz").unlink()
     with pytest.raises(ConfigError, match=r"1 texts of its records are in no texts-"):
         verify(folder)
@@ -104,3 +123,24 @@ def test_texts_added_after_their_file_is_finished_are_read(tmp_path):
     writer.close()
     assert TextReader(tmp_path)[name] == text
     assert len(list(tmp_path.glob("texts-*"))) == 3
+
+
+def test_metrics_of_damaged_records_are_not_written(tmp_path):
+    records, metrics = tmp_path / "records.jsonl", tmp_path / "metrics.json"
+    records.write_text("1\n2\n")
+    metrics.write_text("of two")
+    manifest.write(tmp_path, {"files": integrity.digests_of(tmp_path)})
+    records.write_text("1\n")
+    integrity.write_metrics(tmp_path, "of one")
+    assert metrics.read_text() == "of two"
+    records.write_text("1\n2\n")
+    integrity.write_metrics(tmp_path, "of two, by a later version")
+    assert metrics.read_text() == "of two, by a later version" and not integrity.changed_files(tmp_path, contents=True)
+
+
+def test_only_files_of_the_folder_are_opened(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "other").write_text("")
+    empty = {"bytes": 0, "sha256": "x"}
+    manifest.write(tmp_path / "run", {"files": {"/dev/zero": empty, "../other": empty}})
+    assert all("is missing" in change.line for change in integrity.changed_files(tmp_path / "run", contents=True))

@@ -190,9 +190,11 @@ def test_printed_command_can_be_pasted_into_a_shell(name, monkeypatch):
 
 
 SECRETS = {
-    "tracking.uri=http://me:pa55word@host:5000": "TRACKING_URI",
-    "+model.extra.token='hunter2hunter2 b,c'": "MODEL_EXTRA_TOKEN",
-    "api_key=sk-proj-0123456789abc": "API_KEY",
+    "tracking.uri=http://me:pa55word@host:5000": "WARDROUND_TRACKING_URI",
+    "+model.extra.token='hunter2hunter2 b,c'": "WARDROUND_MODEL_EXTRA_TOKEN",
+    "api_key=sk-proj-0123456789abc": "WARDROUND_API_KEY",
+    "model.headers={X-Team: 'hunter2 hunter2'}": "WARDROUND_MODEL_HEADERS",
+    "+2.é-ß $(x)'token=hunter2hunter2": "WARDROUND_2___SS___X__TOKEN",
 }
 
 

@@ -35,6 +35,12 @@ REFUSED = {
     "too_few_differ": (one(differ=0.05), "0.05 of the pairs cannot make a gain of 0.1"),
     "claim_not_expected": (one(expected=-0.1), r"with a gain of -0.1 the claim \(gain > 0\) would not be true"),
     "not_equivalent": (one(kind="equivalence", margin=0.05), r"claim \(-0.05 < gain < 0.05\) would not be true"),
+    "itself": (one(compare=["a", "a"]), "'a' is compared with itself"),
+    "no_number": (one(expected=math.nan), r"primary\[0\].expected: found nan, should be a finite number"),
+    "endless": (one(differ=None, sd=math.inf), "sd: found inf, should be a finite number"),
+    "long_name": (one(name="H" * 81), "name: found 'HHH"),
+    "escape": ({"title": "\x1b[31mred"}, "title: found "),
+    "many_looks": ({"looks": [2, 3], "alpha": 0.002}, "2 of 0.001 each leave nothing of alpha 0.002"),
     "same_name": ({"secondary": [H1]}, "two hypotheses are called 'H1'"),
     "late_look": ({"looks": [20]}, "should rise, and be below the 20 samples"),
     "empty_exclusion": ({"exclusions": [{"reason": "r"}]}, "names ids of samples, or values of strata"),
@@ -74,7 +80,11 @@ def test_a_file_that_is_no_study(tmp_path):
     path = tmp_path / "study.yaml"
     with pytest.raises(ConfigError, match=r"cannot be read: No such file.*runner.protocol new"):
         read(path)
-    for text, why in (("[1]", "a study is a mapping"), ("a: [", "study.yaml: while parsing")):
+    bomb = "a: &a [x, x]\nb: &b [*a, *a]\ncommon: [*b, *b]"
+    for text, why in (("a: [", "study.yaml: while parsing"), ("x" * 1_000_001, "1,000,001 bytes; a study has at most"),
+                      (bomb, r"study.yaml: \*a stands for another part: write it out")):  # fmt: skip
         path.write_text(text)
         with pytest.raises(ConfigError, match=why):
             read(path)
+    with pytest.raises(ConfigError, match="a study is a mapping"):
+        Study.of([1], "study.yaml")

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import openai
 import pytest
 
 from components.models.simulated import Simulated
@@ -29,7 +28,14 @@ def url():
 
 
 @pytest.fixture(scope="module")
-def client(url):
+def openai():
+    import openai  # a second, which one worker of the tests needs
+
+    return openai
+
+
+@pytest.fixture(scope="module")
+def client(openai, url):
     with openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client:
         yield client
 
@@ -77,7 +83,7 @@ def test_the_responses_api_has_the_same_dialogue_whole_and_streamed(client):
         assert stream.get_final_response().usage == answer.usage
 
 
-def test_what_is_not_there_is_refused_in_the_form_of_openai(client):
+def test_what_is_not_there_is_refused_in_the_form_of_openai(openai, client):
     with pytest.raises(openai.NotFoundError, match="model `gpt-9` does not exist; this server has simulated") as error:
         client.chat.completions.create(model="gpt-9", messages=[ASKED])
     assert error.value.code == "model_not_found"

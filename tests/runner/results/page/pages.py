@@ -52,8 +52,10 @@ def tips(plot):
 
 
 def written_on(plot):
-    """The texts of a broad plot, its legend included."""
-    return [one.text for one in html.fragment_fromstring(plot.svg).xpath(f"{BROAD}//text | .//span")]
+    """The texts of a broad plot, its legend and the titles of its axes included."""
+    return [
+        one.text for one in html.fragment_fromstring(plot.svg).xpath(f"{BROAD}//text | .//span | .//p[@class='axis']")
+    ]
 
 
 def parsed(text):

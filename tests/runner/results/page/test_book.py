@@ -48,6 +48,18 @@ def test_sweep_report_writes_page_markdown_and_tables_next_to_its_jobs(tmp_path)
     assert (tmp_path / "sweep/tables/leaderboard-scores.tex").read_text().count("\\\\") == 5
 
 
+def test_page_of_a_folder_named_by_its_time_is_titled_by_what_ran(tmp_path):
+    time = "2026-01-31_10-00-00"
+    runs = [made(tmp_path / time, {"one": ("k", [1])}, name="ours", choices={"agent": f"a{n}"}) for n in range(6)]
+    for home, title in (
+        (time, "ours: a0, a1, a2, a3 and 2 more on cab, model qwen/Qwen2-7B-Instruct"),
+        ("mine", "mine"),
+    ):
+        tree = parsed(book.write(runs, tmp_path / home)[0].read_text())
+        assert tree.xpath("//h1")[0].text_content() == tree.xpath("//title")[0].text == title
+        assert tree.xpath("//p[@class='about']")[0].text.startswith(f"{time}; 6 runs" if home == time else "6 runs")
+
+
 def test_unwritable_page_is_named_and_no_partial_file_is_left(tmp_path):
     run = made(tmp_path / "a", {"one": ("k", [1])})
     (run.folder / "report.html").mkdir()
@@ -88,7 +100,7 @@ def test_hostile_names_and_strata_are_escaped_in_every_format(tmp_path):
     ]
     tree = parsed(book.write(runs, tmp_path / "out", title=HOSTILE)[0].read_text())
     assert not tree.xpath("//img | //main//script[not(@type)]") and HOSTILE in tree.xpath("string(//h1)")
-    assert r"\textbackslash{}input\{y\}" in (tmp_path / "out/tables/strata-by-task.tex").read_text()
+    assert r"\textbackslash{}input\{y\}" in (tmp_path / "out/tables/strata-score-x-by-task.tex").read_text()
     assert "<img" not in (tmp_path / "out/report.md").read_text().replace("\\<img", "")
 
 

@@ -32,7 +32,7 @@ def test_each_curve_has_one_plot_and_an_ordered_table_per_dataset(tmp_path):
     plots = [part for part in found.parts if isinstance(part, Plot)]
     assert [plot.title for plot in plots] == ["score/x by m", "score/x by n"]
     places = [tip.partition(",")[0] for tip in tips(plots[0])]
-    assert places == [f"{name}: {m}" for name in ("one", "two") for m in (1, 2, 5, 10)]
+    assert places == [f"{name}: {m}" for name in ("two", "one") for m in (1, 2, 5, 10)]
 
 
 def test_setting_that_varies_with_others_is_reported(tmp_path):

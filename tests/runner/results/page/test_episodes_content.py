@@ -23,7 +23,7 @@ def step(reply, **fields):
 
 def pack(*steps, **fields):
     """A trajectory as packed for the page; its short texts are inline."""
-    return Writer(1).episode({"sample_id": "a"} | RECORD, Trajectory(list(steps), **fields), [], "folder")
+    return Writer(1).episode({"sample_id": "a b", "epoch": 1} | RECORD, Trajectory(list(steps), **fields), [], "folder")
 
 
 def test_step_has_request_reply_trials_calls_and_skipped_calls():
@@ -54,6 +54,7 @@ def test_episode_has_its_ending_and_scores():
     assert found["answer"] == "B" and found["question"] == "Which?"
     assert found["scores"] == RECORD["scores"] and found["explanations"] == {"x": "read 'B'"}
     assert found["purposes"] == USED["purposes"]
+    assert found["command"] == "python -m runner.report episode 'a b' folder --epoch 1 --prompts"
     assert found["steps"] == [
         {"purpose": "act", "branch": "main", "asked": [{"role": "user", "text": "Which?"}],
          "reply": {"role": "assistant", "text": "B"}, "usage": [10, 5, None]}

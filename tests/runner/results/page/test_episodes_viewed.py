@@ -78,6 +78,7 @@ async def test_link_opens_a_complete_episode(runs, open_page):
         await tab.until(OPEN)
         page_text = await tab.run(SHOWN)
         for text in ("a/1", "What is a/1?", "3 tools offered", "2 steps", "I call Books.", "page of Books", "End: answered",
+            "In a terminal", "python -m runner.report episode a/1 ",
                      "score/x", "read it", "10 + 5 tokens, $0.500"):  # fmt: skip
             assert text in page_text, text
         assert "Rules of the house" not in page_text, "the request is collapsed"

@@ -38,6 +38,11 @@ def test_a_point_says_its_value_interval_and_number():
     assert tips(Plot("", scatter([Series("one", POINTS)], "x", "y")))[0] == "a: 1, 0.5 (0.400 to 0.800), n = 10"
 
 
+def test_points_of_the_first_series_are_drawn_above_those_of_others():
+    series = [Series(name, [Mark(1, BARE)]) for name in ("on the front", "beaten")]
+    assert tips(Plot("", scatter(series, "x", "y"))) == ["beaten: 1, 0.25", "on the front: 1, 0.25"]
+
+
 def test_a_bar_or_point_without_a_value_is_not_drawn():
     assert len(tips(Plot("", bars(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task")))) == 3
     assert tips(Plot("", scatter([Series("a", [Mark(1, Value(None))])], "x", "y"))) == []
@@ -63,6 +68,15 @@ def test_axes_have_round_numbers_and_names_are_in_their_order():
 def test_many_long_names_are_turned_and_cut_with_the_whole_as_a_tooltip():
     long = [f"{n} {'long ' * 20}" for n in range(9)]
     assert drawn(bars(long, {"a": [KNOWN] * 9}, "", ""), "//g[contains(@transform, 'rotate(-45)')]/text/title")
+
+
+def test_titles_of_axes_are_whole_texts_of_the_page():
+    for svg, titles in (
+        (intervals(["a"], [KNOWN], "x" * 99), ["x" * 99]),
+        (bars(["a"], {"a": [KNOWN]}, "y" * 99, "x" * 99), ["y" * 99, "x" * 99]),
+        (scatter([Series("a", POINTS)], "x" * 99, "y" * 99), ["y" * 99, "x" * 99]),
+    ):
+        assert html.fragment_fromstring(svg).xpath("p[@class='axis']/text()") == titles, "above and below the plot"
 
 
 def test_point_labels_do_not_overlap():

@@ -32,6 +32,13 @@ def test_the_best_run_is_drawn_at_the_top(tmp_path):
         assert values == sorted(values, reverse=bool(lower)) and first in " ".join(tips(plot)[-2:])
 
 
+def test_a_mean_of_means_is_explained(tmp_path):
+    scored = {"one": ("k", [1, 1, 0, 1]), "two": ("d", [1])}
+    notes = section([made(tmp_path / "a", scored)]).parts[0].notes
+    assert notes == ["total/score/x is the mean of means per dimension of means per task, not of samples"]
+    assert section([made(tmp_path / "b", scored, levels={})]).parts[0].notes == []
+
+
 def test_unfinished_run_is_named(tmp_path):
     scores = section([made(tmp_path / "a", {"one": ("k", [1])}, status="interrupted")]).parts[0]
     assert scores.notes == ["react openai: Status interrupted: 4 of 4 episodes finished, 0 errored."]

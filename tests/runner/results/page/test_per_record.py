@@ -21,7 +21,7 @@ def test_record_is_the_mean_of_its_questions_plotted_against_the_baseline(tmp_pa
         {"record": "p2", "plain": 1.0, "shots": 1.0, "three": 1.0},
         {"record": "p3", "plain": 3.0, "shots": 4.0, "three": 3.0},
     ]
-    assert tips(plot)[:3] == ["p1: 3, 1", "p2: 1, 1", "p3: 3, 4"]
+    assert tips(plot)[3:6] == ["p1: 3, 1", "p2: 1, 1", "p3: 3, 4"]
     assert plot.svg.count("dotted") == 2, "the line on which both are equal, in every width"
 
 

@@ -18,7 +18,7 @@ function firstDifference([, a], [, b], all) {
     const parts = differing(a[n], b[n], all);
     if (parts.length) return { step: n, what: parts.join(", ") };
   }
-  if (a.length !== b.length) return { step: common, what: "one has ended, the other goes on" };
+  if (a.length !== b.length) return { step: common, what: "one has ended, the other continues" };
   return a.at(-1)[0] === b.at(-1)[0] ? null : { step: common, what: "how it ends" };
 }
 

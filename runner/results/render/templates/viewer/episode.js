@@ -136,17 +136,17 @@ function scores(index, episode) {
     digits(episode.ceilings?.[name]),
     episode.read(episode.explanations?.[name]),
   ]);
-  const told = rows.filter(([, value, , why]) => value !== "unscored" || why);
+  const shown = rows.filter(([, value, , why]) => value !== "unscored" || why);
   const heads = [
     { name: "score" },
     { name: "value", number: true },
     { name: "perfect", number: true },
     { name: "the scorer's words" },
   ];
-  const missing = rows.length - told.length;
+  const missing = rows.length - shown.length;
   return part(
     "Scores",
-    told.length ? table(heads, told) : make("p", { class: "note" }, "not scored"),
+    shown.length ? table(heads, shown) : make("p", { class: "note" }, "not scored"),
     missing ? make("p", { class: "note" }, `${missing} scores are not defined here`) : null,
   );
 }
@@ -204,5 +204,6 @@ function episodeView(index, row, episode) {
     ending(episode, row),
     scores(index, episode),
     spent(episode),
+    part("In a terminal", textBox(episode.command)),
   ].filter(Boolean);
 }

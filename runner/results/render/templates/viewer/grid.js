@@ -5,7 +5,7 @@ const SPARE = 12;
 function grid(label, columns) {
   const body = make("tbody");
   const heads = columns.map((column) => head(column));
-  const told = make(
+  const element = make(
     "table",
     { class: "grid", "aria-label": label },
     make(
@@ -16,8 +16,8 @@ function grid(label, columns) {
     make("thead", {}, make("tr", { "aria-rowindex": 1 }, heads)),
     body,
   );
-  told.style.minWidth = `${columns.reduce((sum, column) => sum + column.width, 0)}px`;
-  const view = make("div", { class: "grid-view", tabindex: 0, role: "group", "aria-label": `${label}, scrolls` }, told);
+  element.style.minWidth = `${columns.reduce((sum, column) => sum + column.width, 0)}px`;
+  const view = make("div", { class: "grid-view", tabindex: 0, role: "group", "aria-label": `${label}, scrolls` }, element);
   const self = { view, rows: [], order: null };
   let drawn = "";
 
@@ -79,7 +79,7 @@ function grid(label, columns) {
 
   self.show = (rows) => {
     self.rows = sorted(rows);
-    told.setAttribute("aria-rowcount", self.rows.length + 1);
+    element.setAttribute("aria-rowcount", self.rows.length + 1);
     view.scrollTop = 0;
     draw(true);
   };

@@ -55,7 +55,7 @@ function frame(close, turn) {
   return { dialog, title, tools, body };
 }
 
-// What else can be done with what is open: hold it against another run, choose what counts as a difference.
+// What else can be done with what is open: compare it with another run, choose what counts as a difference.
 function toolsFor(index, rows, again) {
   const [row, second] = rows;
   const others = index.rows.filter(
@@ -65,12 +65,12 @@ function toolsFor(index, rows, again) {
     { value: "", text: "no other run" },
     ...others.map((one) => ({ value: one.run, text: index.runs[one.run].label })),
   ];
-  const beside = choice("Beside", options, ({ target }) => {
+  const other = choice("Compare with", options, ({ target }) => {
     location.hash = link(index, row, target.value === "" ? undefined : Number(target.value));
   });
-  beside.select.value = second ? second.run : "";
+  other.select.value = second ? second.run : "";
   const what = choice("What counts", COUNTS, ({ target }) => again(target.value === "all"));
-  return [...(others.length ? [beside.field] : []), ...(second ? [what.field] : [])];
+  return [...(others.length ? [other.field] : []), ...(second ? [what.field] : [])];
 }
 
 function start(index) {
