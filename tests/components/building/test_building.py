@@ -6,7 +6,7 @@ import pytest
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_consistency import Wrapping
-from components.building import Building, BuildsTools, outside_memory, builds
+from components.building import Building, BuildsTools, builds, outside_memory
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
 from components.core.plain import NoTools
