@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ def plan_of(path: Path) -> Frozen:
     """What would be frozen of a study now. Raises ConfigError for one that cannot be run as it says."""
     study, file = read(path)
     runs, patients, allow, kinds = list[dict[str, Any]](), list[str](), set[str](), dict[str, Any]()
+    strata = list[Mapping[str, str]]()
     for seed in study.seeds:
         for arm in study.arms:
             where = f"{path}: {arm}, seed {seed}"
@@ -43,7 +44,9 @@ def plan_of(path: Path) -> Frozen:
                          "episodes": len(experiment.episodes), "planned": found})  # fmt: skip
             allow, kinds = allow | {*experiment.cfg["run"]["allow_targets"]}, kinds | facts["kinds"]
         patients += [one.cluster or one.problem.id for one in analysed]
-    power = power_of(study, Clusters.of(patients), kinds)
+        strata += [one.strata for one in analysed]
+    samples = Clusters.of(patients)
+    power = power_of(study, lambda name: samples.levelled(strata, facts["levels"].get(name, ())), kinds)
     code, packages = code_digest(sorted(allow)), sorted(allow)
     return Frozen(path, manifest.now(), file, read_yaml(path), code, packages, manifest.git_state(), runs, power)
 
@@ -83,14 +86,14 @@ def _analysed(study: Study, samples: Sequence[Sample], where: str) -> list[Sampl
     return kept
 
 
-def power_of(study: Study, samples: Clusters, kinds: Kinds) -> list[dict[str, Any]]:
-    """The power of each hypothesis, tested at the strictest level that it may meet."""
+def power_of(study: Study, samples_of: Callable[[str], Clusters], kinds: Kinds) -> list[dict[str, Any]]:
+    """The power of each hypothesis, tested at the strictest level that it may meet; ``samples_of`` a metric."""
     found = []
     for family in (study.primary, study.secondary):
         share = len(family) if study.multiplicity == "holm" else 1
         alpha = (study.alpha - LOOK * len(study.looks)) / max(1, share)
         for one in family:
-            planned = _planned(one, kinds)
+            planned, samples = _planned(one, kinds), samples_of(one.metric)
             found.append({
                 "hypothesis": one.name, "samples": samples.n, "patients": samples.k, "alpha": alpha,
                 "power": planned.power(samples, alpha), "needed": planned.needed(samples, alpha, study.power),

@@ -11,8 +11,8 @@ patients have several samples.
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from runner.results.arrays import np
 from runner.results.formulas import adjusted_binary
@@ -76,11 +76,14 @@ def adjusted(
 
 @dataclass(frozen=True)
 class Clusters:
-    """The samples of a study: how many, of how many patients, and Kish's mean size, by which their likeness counts."""
+    """The samples of a study: how many, of how many patients, and Kish's mean size, by which their likeness counts.
+    ``unequal``: how many times as large the variance of a mean of means is as that of the plain mean, by the weights of
+    the samples (Kish 1965), 1 for groups of the same size; None: it is a plain mean."""
 
     n: int
     k: int
     size: float
+    unequal: float | None = None
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "Clusters":
@@ -90,7 +93,19 @@ class Clusters:
 
     def scaled(self, n: int) -> "Clusters":
         """So many samples, of patients that have as many as here."""
-        return Clusters(n, max(2, round(self.k * n / self.n)), self.size)
+        return replace(self, n=n, k=max(2, round(self.k * n / self.n)))
+
+    def levelled(self, strata: Sequence[Mapping[str, str]], levels: Sequence[str]) -> "Clusters":
+        """The same for a mean of means by these levels, from the inner to the outer one, of samples with ``strata``."""
+        leaves = Counter(tuple(of[name] for name in reversed(levels)) for of in strata if levels and {*levels} <= {*of})
+        if len(leaves) < 2:
+            return self
+        below: dict[tuple[str, ...], set[str]] = {}
+        for path in leaves:
+            for depth, step in enumerate(path):
+                below.setdefault(path[:depth], set()).add(step)
+        weights = {path: 1 / math.prod(len(below[path[:depth]]) for depth in range(len(path))) for path in leaves}
+        return replace(self, unequal=self.n * sum(weights[path] ** 2 / n for path, n in leaves.items()))
 
 
 @dataclass(frozen=True)
@@ -106,9 +121,9 @@ class Planned:
 
     def power(self, samples: Clusters, alpha: float) -> float:
         """The chance that the claim is shown with these samples: of equivalence at least."""
-        if self.changes is not None and samples.k == samples.n:
+        if self.changes is not None and samples.k == samples.n and samples.unequal is None:
             return mcnemar_power(samples.n, *self.changes, alpha) if samples.n >= FEWEST_SIGNS else 0.0
-        design = 1 + (samples.size - 1) * self.within
+        design = (1 + (samples.size - 1) * self.within) * (samples.unequal or 1.0)
         deviation = max(self.spread, 1e-9) * math.sqrt(design * samples.k / samples.n)
         sides = [t_power(one / deviation, samples.k, alpha) for one in self.room if not math.isinf(one)]
         return max(0.0, sum(sides) - len(sides) + 1)

@@ -114,3 +114,16 @@ def test_type_1_error_and_power_in_simulation(case):
     """Measured with 4,000 studies each by ``python -m benchmarks coverage_claims``; here with fewer."""
     false, power, _ = simulated(case, 400)
     assert false <= LIMIT + 1.7 and power >= 72.0
+
+
+def test_a_mean_of_means_by_uneven_groups_needs_more_samples():
+    """By two groups of 10 and 30, 40 samples vary as 30 do by n times the sum of squared weights; even ones as all."""
+    samples, planned = Clusters.of(map(str, range(40))), Planned((0.3, INF), 0.5, changes=(0.2, 0.1))
+    uneven, even = (samples.levelled([{"task": str(n < size)} for n in range(40)], ["task"]) for size in (10, 20))
+    assert (uneven.unequal, even.unequal) == pytest.approx((40 * (0.5**2 / 10 + 0.5**2 / 30), 1))
+    assert samples.levelled([{"task": "a"}] * 40, ["task"]) == samples == samples.levelled([{}] * 40, ["task"])
+    nested = samples.levelled([{"task": str(n // 10), "ward": str(n < 30)} for n in range(40)], ["task", "ward"])
+    assert nested.unequal == pytest.approx(40 * (3 * (1 / 6) ** 2 + (1 / 2) ** 2) / 10)
+    assert uneven.scaled(80).unequal == uneven.unequal
+    assert planned.power(even, 0.05) == pytest.approx(t_power(0.6, 40, 0.05))
+    assert planned.power(uneven, 0.05) < planned.power(even, 0.05)
