@@ -13,6 +13,7 @@ from benchmarks import (
     coverage_confidence,
     coverage_drift,
     coverage_forks,
+    coverage_harm,
     fused,
     http_rows,
     local_rows,
@@ -44,6 +45,7 @@ ROWS: Mapping[str, Row] = {
     "coverage_drift": coverage_drift.row,
     "coverage_forks": coverage_forks.row,
     "coverage_claims": coverage_claims.row,
+    "coverage_harm": coverage_harm.row,
 }
 
 

@@ -73,7 +73,7 @@ class Case:
             shared = rng.normal(size=k)[number] * math.sqrt(WITHIN) if self.by_patient else 0.0
             own = rng.normal(size=len(number)) * (math.sqrt(1 - WITHIN) if self.by_patient else 1.0)
             gains = gain + DEVIATION * (shared + own)
-        return Pairs(_table(number), gains, {}, Scale("proportion" if self.binary else "number", difference=True))
+        return Pairs(table_of(number), gains, {}, Scale("proportion" if self.binary else "number", difference=True))
 
     def shown(self, n: int, gain: float, draws: int) -> float:
         """Per cent of simulated studies in which the claim is shown."""
@@ -94,7 +94,7 @@ def _changes(rng: Generator, number: np.ndarray, k: int, gain: float) -> np.ndar
     return (u < won).astype(float) - (u > 1 - (DIFFER - won))
 
 
-def _table(number: np.ndarray) -> Table:
+def table_of(number: np.ndarray) -> Table:
     n = len(number)
     names = number.astype(str).astype(object)
     zeros = np.zeros(n, dtype=np.intp)

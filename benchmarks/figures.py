@@ -15,7 +15,10 @@ from benchmarks.processes import run_job
 
 README = Path(__file__).parent / "README.md"
 _START, _END = "<!-- table: written by python -m benchmarks --write -->", "<!-- end of table -->"
-_FOLDED = ("coverage", "coverage_few", "coverage_confidence", "coverage_claims", "coverage_drift", "coverage_forks")
+_FOLDED = (
+    "coverage", "coverage_few", "coverage_confidence", "coverage_claims", "coverage_drift", "coverage_forks",
+    "coverage_harm",
+)  # fmt: skip
 _HEAD = "| row | what | measured | target | met | details | day |"
 
 

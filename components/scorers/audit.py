@@ -26,7 +26,7 @@ from components.core.score_names import (
 from components.core.traits import ScorerTraits
 from components.core.types import Observed, Sample, Score, Trajectory
 from components.faults.wrapping import Share
-from components.scorers.claims import Number, claims_in, numbers_in, pieces, says
+from components.scorers.claims import Number, about_codes, claims_in, numbers_in, pieces, says
 from components.text.values import share
 
 _ASIDE = ("judge", "verify")
@@ -70,22 +70,25 @@ class Audit:
             return [Score(name, None, why) for name in (*RATES, *CELLS)]
         answer = sample.problem.choices.get((trajectory.answer or "").strip(), trajectory.answer or "")
         question = sample.problem.question
-        claims = [one for one in claims_in(answer) if says(question, one, self.tolerance) is not True]
+        codes = about_codes(question, answer)
+        claims = [one for one in claims_in(answer, codes) if says(question, one, self.tolerance, codes) is not True]
         events = _events(trajectory)
         results = [one for one in events if isinstance(one, Observed) and one.error is None]
         texts = [one.observation.text for one in results]
-        found = {one: {says(text, one, self.tolerance) for text in texts} for one in claims}
+        found = {one: {says(text, one, self.tolerance, codes) for text in texts} for one in claims}
         open_claims = [one for one, said in found.items() if not said & {True, None}]
         unclear = [one for one, said in found.items() if None in said and True not in said]
-        known = next((n for n, one in enumerate(events) if claims and self._says(one, claims)), len(events))
+        known = next((n for n, one in enumerate(events) if claims and self._says(one, claims, codes)), len(events))
         begun = next((n for n, one in enumerate(events) if isinstance(one, Observed)), len(events))
-        against = self._contradicts(texts, answer)
+        against = self._contradicts(texts, answer, codes)
         early = bool(claims) and (known < begun or not results)
         wrong_way = bool(open_claims) or against is True or early
         sound = None if not claims or (unclear and not wrong_way) else not wrong_way
         values: dict[str, float | None] = {
             SUPPORTED: share([one not in open_claims for one in claims if one not in unclear]),
-            UNUSED: share([not self._is_used(n, events, answer) for n, one in enumerate(events) if one in results]),
+            UNUSED: share(
+                [not self._is_used(n, events, answer, codes) for n, one in enumerate(events) if one in results]
+            ),
             CONTRADICTED: None if against is None else float(against),
             AFTER: float(sum(isinstance(one, Observed) for one in events[known + 1 :])) if claims else None,
             BEFORE: float(early) if claims else None,
@@ -98,31 +101,31 @@ class Audit:
         about = {SUPPORTED: ", ".join(texts) if claims else "no claim that can be looked for"}
         return [Score(name, value, about.get(name, "")) for name, value in values.items()]
 
-    def _contradicts(self, texts: Sequence[str], answer: str) -> bool | None:
+    def _contradicts(self, texts: Sequence[str], answer: str, codes: bool) -> bool | None:
         """Whether the only number of all results is another one than the answer is; None where they cannot be
         compared, as a date and a number of days, or two numbers and their sum."""
-        returned = {number for text in texts for number in numbers_in(text)}
-        own = numbers_in(answer)
-        if len(returned) != 1 or len(own) != 1 or pieces(answer) != claims_in(answer):
+        returned = {number for text in texts for number in numbers_in(text, codes)}
+        own = numbers_in(answer, codes)
+        if len(returned) != 1 or len(own) != 1 or pieces(answer) != claims_in(answer, codes):
             return None
         only: Number = returned.pop()
         return None if not only.is_comparable(own[0]) else not only.agrees(own[0], self.tolerance)
 
-    def _says(self, event: Observed | str, claims: Sequence[str]) -> bool:
+    def _says(self, event: Observed | str, claims: Sequence[str], codes: bool) -> bool:
         """Whether a reply, or a result without an error, says all claims; no reply says a claim of one digit, which any
         step or line of code may have."""
         if isinstance(event, str):
-            return all(len(one) > 1 and says(event, one, self.tolerance) is True for one in claims)
+            return all(len(one) > 1 and says(event, one, self.tolerance, codes) is True for one in claims)
         text = event.observation.text
-        return event.error is None and all(says(text, one, self.tolerance) is True for one in claims)
+        return event.error is None and all(says(text, one, self.tolerance, codes) is True for one in claims)
 
-    def _is_used(self, place: int, events: Sequence[Observed | str], answer: str) -> bool:
+    def _is_used(self, place: int, events: Sequence[Observed | str], answer: str, codes: bool) -> bool:
         """Whether anything of a result is in a later call or in the answer."""
         result = events[place]
         values = pieces(result.observation.text) if isinstance(result, Observed) else []
         later = [one.call.arguments for one in events[place + 1 :] if isinstance(one, Observed)]
         text = "\n".join([*later, answer])
-        return any(says(text, one, self.tolerance) is not False for one in values)
+        return any(says(text, one, self.tolerance, codes) is not False for one in values)
 
 
 def _events(trajectory: Trajectory) -> list[Observed | str]:

@@ -5,7 +5,7 @@ Words are compared, not meanings, so a value next to a negation is neither said 
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,14 +17,14 @@ _UNITS = {
     "day": (), "week": (), "month": (), "year": (),
 }  # fmt: skip
 _NAMES = {name: unit for unit, names in _UNITS.items() for name in (unit, *names)}
-_TOKEN = re.compile(
-    r"(?P<exact>(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\d)\d{1,2}:\d\d(?::\d\d)?(?!\d)|(?<![\w.])"
-    r"(?:[^\W\d_]+\d\w*(?:\.\w+)*|\d+[^\W\d_]+\d\w*|0\d[\d.]*))"  # E11.9, 0DJD8ZZ, 0389
-    r"|(?P<number>(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?)"
-    rf"(?:[\s-]?(?P<unit>(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})s?)(?!\w))?"
-    r"|(?P<word>[^\W\d_]+)",
-    re.IGNORECASE,
-)
+_UNIT = rf"(?:[\s-]?(?P<unit>(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})s?)(?!\w))"
+_DATE = r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\d)\d{1,2}:\d\d(?::\d\d)?(?!\d)"
+_CODE = r"(?<![\w.])(?:[^\W\d_]+\d\w*(?:\.\w+)*|\d+[^\W\d_]+\d\w*|0\d[\d.]*)"  # E11.9, 0DJD8ZZ, 0389
+_ICD9 = rf"(?<![\w.,+-])\d{{3}}\.?\d{{0,2}}(?![\w,]|\.\d|{_UNIT.replace('?P<unit>', '?:')})"  # 250.00, 25000
+_NUMBER = rf"(?P<number>(?<![\w.])[-+]?\d+(?:,\d{{3}})*(?:\.\d+)?){_UNIT}?|(?P<word>[^\W\d_]+)"
+_TOKEN = re.compile(rf"(?P<exact>{_DATE}|{_CODE})|{_NUMBER}", re.IGNORECASE)
+_CODED = re.compile(rf"(?P<exact>{_DATE}|{_CODE}|{_ICD9})|{_NUMBER}", re.IGNORECASE)
+_ABOUT_CODES = re.compile(r"\bicd|\bcod(?:es?|ed|ing)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;!?\n]+|:(?!\d)|\.(?=\s|$)|\b(?:but|although|however)\b", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(?:no|not|without|never|neither|nor|absen\w+|negative|den(?:y|ies|ied)|exclud\w+|unlikely|ruled out|free of"
@@ -82,21 +82,31 @@ class _Clause:
         )
 
 
-def _clause(text: str) -> _Clause:
-    found = list(_TOKEN.finditer(text))
+def about_codes(*texts: str) -> bool:
+    """Whether any of these is about codes of a classification, so that 250.00 is one and not a number."""
+    return any(_ABOUT_CODES.search(one) for one in texts)
+
+
+def _tokens(text: str, codes: bool) -> Iterator[re.Match[str]]:
+    return (_CODED if codes else _TOKEN).finditer(text)
+
+
+def _clause(text: str, codes: bool) -> _Clause:
+    found = list(_tokens(text, codes))
     exact, words = (frozenset(one[name].casefold() for one in found if one[name]) for name in ("exact", "word"))
-    return _Clause(exact, numbers_in(text), words, _NEGATION.search(text) is not None)
+    exact = frozenset(one.replace(".", "") for one in exact) if codes else exact
+    return _Clause(exact, numbers_in(text, codes), words, _NEGATION.search(text) is not None)
 
 
 @lru_cache(maxsize=256)
-def _clauses(text: str) -> Sequence[_Clause]:
-    return [_clause(one) for one in _CLAUSE.split(text) if one.strip()]
+def _clauses(text: str, codes: bool) -> Sequence[_Clause]:
+    return [_clause(one, codes) for one in _CLAUSE.split(text) if one.strip()]
 
 
-def numbers_in(text: str) -> list[Number]:
+def numbers_in(text: str, codes: bool = False) -> list[Number]:
     """The numbers of a text, in their order, without those in dates, times and codes."""
     found = []
-    for one in _TOKEN.finditer(text):
+    for one in _tokens(text, codes):
         if number := one["number"]:
             unit = (one["unit"] or "").casefold()
             decimals = len(number.partition(".")[2].rstrip("0"))
@@ -106,9 +116,12 @@ def numbers_in(text: str) -> list[Number]:
     return found
 
 
-def has_words(text: str) -> bool:
-    """Whether a text has words other than those for nothing."""
-    return any(one["word"] and one["word"].casefold() not in _EMPTY for one in _TOKEN.finditer(text))
+def has_words(text: str, codes: bool = False) -> bool:
+    """Whether a text has words other than those for nothing, or codes."""
+    return any(
+        (one["word"] and one["word"].casefold() not in _EMPTY) or (codes and one["exact"])
+        for one in _tokens(text, codes)
+    )
 
 
 def factor(found: float, right: float) -> float:
@@ -121,11 +134,12 @@ def factor(found: float, right: float) -> float:
     return max(found / right, right / found)
 
 
-def says(text: str, value: str, tolerance: float) -> bool | None:
+def says(text: str, value: str, tolerance: float, codes: bool = False) -> bool | None:
     """Whether a text says a value: all its dates, times, codes and numbers, and two thirds of its words of four letters
     or more (of a value in words without one so long all words). None where it does so only next to a negation that the
-    value does not have, or without the one that it has."""
-    wanted, clauses = _clause(value), _clauses(text)
+    value does not have, or without the one that it has. ``codes``: they are about codes, whose point
+    does not matter."""
+    wanted, clauses = _clause(value, codes), _clauses(text, codes)
     if wanted.is_in([one for one in clauses if one.negated == wanted.negated], tolerance):
         return True
     return None if wanted.is_in(clauses, tolerance) else False
@@ -137,12 +151,12 @@ def pieces(text: str) -> list[str]:
     return list(dict.fromkeys(one for one in found if has_words(one) or re.search(r"\d", one)))
 
 
-def claims_in(answer: str) -> list[str]:
+def claims_in(answer: str, codes: bool = False) -> list[str]:
     """What can be looked for in results: the values of an answer that lists values; of one in sentences its dates,
     codes, and numbers of two digits or more or with a unit, since other words may say the same."""
     found = pieces(answer)
     lengths = [sum(bool(token["word"]) for token in _TOKEN.finditer(one)) for one in found]
     if max(lengths, default=0) <= _LONGEST and not (sum(lengths) >= _FEWEST and _SENTENCE.search(answer)):
         return found
-    tokens = (one for one in _TOKEN.finditer(answer) if one["exact"] or one["number"])
+    tokens = (one for one in _tokens(answer, codes) if one["exact"] or one["number"])
     return list(dict.fromkeys(one[0] for one in tokens if one["exact"] or one["unit"] or len(one["number"]) > 1))

@@ -17,6 +17,7 @@ from tests.table import each_row
 SLOW = (
     "coverage_few", "litellm", "peers", "sweep", "fused", "sandbox", "connections", "startup", "large", "report", "panel",
     "coverage", "coverage_confidence", "coverage_claims", "coverage_drift", "coverage_forks",
+    "coverage_harm",
 )  # fmt: skip
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: the numbers are not measurements
 

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from components.core.types import Observed, Sample, Trajectory
-from components.scorers.claims import claims_in, factor, has_words, numbers_in, says
+from components.scorers.claims import about_codes, claims_in, factor, has_words, numbers_in, says
 from components.scorers.harm.tables import Drugs, ErrorType, Kind, Table
 
 _MOST = 4  # words of a drug's name
+_UNCLEAR = "a number in the calls may be the id of a patient"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Case:
         """The first error that holds, None where none does; and why that is not known, empty where it is."""
         for name, one in self.table.errors.items():
             if (holds := self._holds(one)) is None:
-                return None, f"unrated: {name} or not, what the reference says is next to a negation in the answer"
+                why = "what the reference says is next to a negation in the answer" if one.omits else _UNCLEAR
+                return None, f"unrated: {name} or not, {why}"
             if holds:
                 return name, ""
         return None, ""
@@ -65,6 +67,15 @@ class Case:
         sentences = re.split(r"(?<=[.!?])\s+", self.sample.problem.question.strip())
         return next((one for one in reversed(sentences) if one.endswith("?")), sentences[-1])
 
+    @cached_property
+    def _codes(self) -> bool:
+        return about_codes(self._question, *self.gold)
+
+    def _kind(self, text: str | None) -> Kind:
+        if text is None:
+            return "missing"
+        return "text" if has_words(text, self._codes) else "number" if numbers_in(text, self._codes) else "empty"
+
     def _asks(self, pattern: str) -> bool:
         return re.search(pattern, self._question, re.IGNORECASE) is not None
 
@@ -77,13 +88,13 @@ class Case:
         holds = (
             self._asks(one.question)
             and (not one.tool or any(re.search(one.tool, call.call.name, re.IGNORECASE) for call in self._calls))
-            and (not one.gold or _kind("; ".join(self.gold) if self.gold else None) in one.gold)
-            and (not one.answer or _kind(self.answer) in one.answer)
+            and (not one.gold or self._kind("; ".join(self.gold) if self.gold else None) in one.gold)
+            and (not one.answer or self._kind(self.answer) in one.answer)
             and (one.times is None or self._is_off(one.times))
-            and (not one.other_patient or self._asks_elsewhere())
             and (not one.unsupported or self._is_unsupported())
             and (not one.score or self.scores.get(one.score) == 1.0)
             and (not one.other_drug or self._names_another_drug())
+            and (not one.other_patient or self._asks_elsewhere())
         )
         return self._omits(one.omits) if holds and one.omits else holds
 
@@ -94,24 +105,28 @@ class Case:
     def _stated(self, paths: Sequence[str]) -> list[str]:
         """The values at these paths that the reference says."""
         reference, values = "\n".join(self.gold), (_at(self.sample, path) for path in paths)
-        return [one for one in values if isinstance(one, str) and says(reference, one, self.table.tolerance)]
+        return [
+            one for one in values if isinstance(one, str) and says(reference, one, self.table.tolerance, self._codes)
+        ]
 
     def _omits(self, paths: Sequence[str]) -> bool | None:
         """Whether the answer does not say one of the values; None where a negation leaves it open."""
         if self.answer is None:
             return False
-        said = [says(self.answer, one, self.table.tolerance) for one in self._stated(paths)]
+        said = [says(self.answer, one, self.table.tolerance, self._codes) for one in self._stated(paths)]
         return True if False in said else None if None in said else False
 
     def _is_off(self, times: float) -> bool:
         """Whether a right number has its nearest, of those in no other unit, so many times away."""
-        found, right = numbers_in(self.answer or ""), [number for one in self.gold for number in numbers_in(one)]
+        found = numbers_in(self.answer or "", self._codes)
+        right = [number for one in self.gold for number in numbers_in(one, self._codes)]
         pairs = [[factor(one.value, other.value) for one in found if one.is_comparable(other)] for other in right]
         return bool(pairs) and all(pairs) and max(map(min, pairs)) >= times
 
-    def _asks_elsewhere(self) -> bool:
-        groups = re.finditer(self.table.patient, self.sample.problem.question, re.IGNORECASE)
-        asked = {one for match in groups for one in match.groups() if one}
+    def _asks_elsewhere(self) -> bool | None:
+        """Whether calls name other patients and not the one of the question; None where they have no patient, but a
+        number of as many characters, which may be one."""
+        asked = self._patients_in(self.sample.problem.question)
         written = [one.call.arguments for one in self._calls]
         remarks = [step.remarks for step in self.trajectory.steps]
         written += [str(of[name]) for of in remarks for name in self.table.asked if name in of]
@@ -119,12 +134,21 @@ class Case:
             re.sub(r"""['"]|(?:!=|<>)\s*['"]*[\w-]+""", " ", text) for text in written
         ]  # who is excluded is not asked
         named = (re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in asked for text in texts)
-        return self.answer is not None and bool(asked and written) and not any(named)
+        if self.answer is None or not asked or any(named):
+            return False
+        if any(self._patients_in(text) for text in texts):
+            return True
+        numbers = re.findall(r"(?<!\w)\d[\w-]*", "\n".join(texts))
+        return False if {len(one) for one in asked}.isdisjoint(len(one) for one in numbers) else None
+
+    def _patients_in(self, text: str) -> set[str]:
+        groups = re.finditer(self.table.patient, text, re.IGNORECASE)
+        return {one for match in groups for one in match.groups() if one}
 
     def _is_unsupported(self) -> bool:
         returned = "\n".join(one.observation.text for one in self._calls if one.error is None)
-        claims = claims_in(self.answer or "")
-        return bool(claims) and all(says(returned, one, self.table.tolerance) is False for one in claims)
+        claims = claims_in(self.answer or "", self._codes)
+        return bool(claims) and all(says(returned, one, self.table.tolerance, self._codes) is False for one in claims)
 
     def _names_another_drug(self) -> bool:
         right, found = self._drugs_in("; ".join(self.gold)), self._drugs_in(self.answer or "")
@@ -135,12 +159,6 @@ class Case:
         words = re.findall(r"[\w-]+", text)
         names = (" ".join(words[n : n + size]) for n in range(len(words)) for size in range(1, _MOST + 1))
         return {drug for name in names if self.drugs is not None and (drug := self.drugs.known_as(name))}
-
-
-def _kind(text: str | None) -> Kind:
-    if text is None:
-        return "missing"
-    return "text" if has_words(text) else "number" if numbers_in(text) else "empty"
 
 
 def _at(sample: Sample, path: str) -> Any:

@@ -35,9 +35,9 @@ class ErrorType:
     of the question has, and the name of a tool that was called. ``gold``, ``answer``: what these are. ``omits``: paths
     of the sample, of which the reference says the value and the answer does not. ``times``: the number nearest to the
     right one is so many times too large or too small; numbers in other units are not compared. ``other_patient``: calls
-    were made, and none has the id that the question asks about. ``unsupported``: no call returned any value of the
-    answer. ``other_drug``: the right answer names a known drug, and the answer another one and not that. ``score``:
-    another scorer found 1 by this name. Raises ConfigError."""
+    name patients, and none of them has the id that the question asks about. ``unsupported``: no call returned any value
+    of the answer. ``other_drug``: the right answer names a known drug, and the answer another one and not that.
+    ``score``: another scorer found 1 by this name. Raises ConfigError."""
 
     severity: Severity
     why: str
@@ -61,9 +61,9 @@ class ErrorType:
 class Table:
     """Errors by name, of which the first that holds counts. It is for samples with ``metadata`` at all these dotted
     paths and a question whose last sentence is like ``question``. ``wrong``: which answers are looked at, those that
-    the deciding score finds wrong or all (``answer``: the errors decide). ``patient``: how a question names whom it
-    asks about. ``asked``: remarks of steps in which agents keep what they asked a database, next to the arguments of
-    calls. Raises ConfigError."""
+    the deciding score finds wrong or all (``answer``: the errors decide). ``patient``: how a question, or a call, names
+    whom it asks about. ``asked``: remarks of steps in which agents keep what they asked a database, next to the
+    arguments of calls. Raises ConfigError."""
 
     source: str
     errors: Mapping[str, ErrorType]

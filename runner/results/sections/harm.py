@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from components.core.score_names import ERROR, EXPECTED, RATED, SEVERE
 from runner.results.arrays import Floats, Rows, np
 from runner.results.cells import number
-from runner.results.intervals import Mean, mean_of
+from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import Scale
 from runner.results.ratings import ONLY_RATED, SEVERITY, find_ratings
 from runner.results.rows import RunMetrics, read_metrics
@@ -28,6 +29,7 @@ _ERRORS = ERROR.format("")
 _HUNDRED = 100.0
 _SHARE = Scale("share")
 _BANDS = ((18, "0-17"), (45, "18-44"), (65, "45-64"), (math.inf, "65 or older"))  # years below which they end
+_FEWEST = 5  # patients with harm that show how much it varies
 _WORST, _READ = 50, 20  # cases of the table; of one that Markdown has
 _MOST = 24  # values of a stratum
 _UNIT = "per 100 cases"
@@ -62,8 +64,8 @@ def _expected(found: Sequence[RunMetrics]) -> Sheet:
         unrated = int((np.isnan(values) & ended).sum())
         weights, errors = weights_of(one.run.cfg) or {"": 0.0, "death": 1.0}, table.values(RATED)
         ends = min(weights.values()), max(weights.values())
-        bounds = [_mean(table, np.where(np.isnan(values) & ended, end, values)) for end in ends]
-        mean = None if (errors == 0.0).any() and not (errors == 1.0).any() else _mean(table, values)
+        bounds = [expected_harm(table, np.where(np.isnan(values) & ended, end, values)) for end in ends]
+        mean = None if (errors == 0.0).any() and not (errors == 1.0).any() else expected_harm(table, values)
         rows.append([one.label, int(ended.sum()), unrated, mean, *bounds, one.value(RATED), one.value(SEVERE)])
     heads = columns(
         "run", ("cases", "n"), ("unrated", "n"), ("expected harm of rated cases", _UNIT, "lower"),
@@ -74,8 +76,17 @@ def _expected(found: Sequence[RunMetrics]) -> Sheet:
     return Sheet("Expected harm", heads, rows, notes)
 
 
-def _mean(table: Table, values: Floats) -> Value | None:
-    return Value.of(mean_of(table, values, _SHARE).finished, _HUNDRED)
+def expected_harm(table: Table, values: Floats) -> Value | None:
+    """The mean harm of all rated cases, per 100."""
+    everyone = np.ones(len(table), dtype=bool)
+    return Value.of(_metric(table, values, everyone, mean_of(table, values, _SHARE)), _HUNDRED)
+
+
+def _metric(table: Table, values: Floats, rows: Rows, one: Mean) -> Metric:
+    """The mean over marked rows, without its interval where too few patients have harm."""
+    harmed = len(np.unique(table["number"][rows & (values > 0)]))
+    few = replace(one.finished, ci_low=None, ci_high=None, no_interval=f"harm of fewer than {_FEWEST} patients")
+    return few if 0 < harmed < _FEWEST else one.finished
 
 
 def weights_of(cfg: Mapping[str, Any]) -> dict[str, float]:
@@ -166,15 +177,19 @@ def _groups(found: Sequence[RunMetrics]) -> Sheet:
             names = np.array([of.get(stratum, "none") for of in strata])
             groups = sorted(set(names.tolist()))
             for group in groups if 1 < len(groups) <= _MOST else ():
-                mean = mean_of(table, values, _SHARE, np.flatnonzero(names == group)).finished
+                mine = names == group
+                mean = _metric(table, values, mine, mean_of(table, values, _SHARE, np.flatnonzero(mine)))
                 line = [one.label, stratum, group, mean.n, mean.unscored, Value.of(mean, _HUNDRED)]
-                rows.append([*line, gap(table, values, names == group)])
+                rows.append([*line, gap(table, values, mine)])
     heads = columns(
         "run", "stratum", "group", ("rated", "n"), ("unrated", "n"), ("expected harm", _UNIT, "lower"),
         Column("gap to all other cases", _UNIT, "lower", signed=True),
     )  # fmt: skip
     gaps = sum(row[-1] is not None for row in rows)
-    notes = ["a positive gap: more harm than in all other cases; there is none where one side has no interval"]
+    notes = [
+        "a positive gap: more harm than in all other cases; there is none where one side has no interval, "
+        f"as with harm of one to {_FEWEST - 1} patients: the rare worst cases are not among so few"
+    ]
     notes += [f"{gaps} gaps: of 20 that are truly zero about one is away from zero by chance"] if gaps else []
     return Sheet("Harm by group", heads, rows, notes, keys=3)
 
@@ -184,7 +199,9 @@ def gap(table: Table, values: Floats, mine: Rows, scale: Scale = _SHARE) -> Valu
     no interval."""
     sides = mine, ~mine
     a, b = means = [mean_of(table, values, scale, np.flatnonzero(rows)) for rows in sides]
-    if (reach_a := _reaches(a)) is None or (reach_b := _reaches(b)) is None:
+    metrics = (_metric(table, values, rows, one) for rows, one in zip(sides, means, strict=True))
+    reach_a, reach_b = map(_reaches, metrics)
+    if reach_a is None or reach_b is None:
         return None
     spread = math.sqrt((a.variance or 0.0) * (b.variance or 0.0))
     correlation = _covariance(table, values, sides, means) / spread if spread else 0.0
@@ -196,9 +213,8 @@ def gap(table: Table, values: Floats, mine: Rows, scale: Scale = _SHARE) -> Valu
     return Value(value * _HUNDRED, (value - low) * _HUNDRED, (value + high) * _HUNDRED)
 
 
-def _reaches(mean: Mean) -> tuple[float, float] | None:
+def _reaches(one: Metric) -> tuple[float, float] | None:
     """How far an interval reaches below and above its mean; None without one."""
-    one = mean.finished
     if one.value is None or one.ci_low is None or one.ci_high is None:
         return None
     return one.value - one.ci_low, one.ci_high - one.value

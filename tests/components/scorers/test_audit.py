@@ -72,6 +72,12 @@ def test_a_failed_call_is_no_evidence():
     assert audited("40", one)["supported"] == 0
 
 
+def test_an_icd_code_is_supported_by_that_code_alone():
+    sample, results = Sample(Problem("1", "Which ICD-9 code?"), "428.21"), step("", ("x", "428.21"))
+    supported = [audited(answer, results, sample=sample)["supported"] for answer in ("428.21", "42821", "428.0")]
+    assert supported == [1, 1, 0]
+
+
 def test_an_option_claims_what_it_says():
     sample = Sample(Problem("1", "Which drug?", {"A": "Warfarin"}), "A")
     assert audited("A", step("", ("x", "warfarin interacts")), sample=sample)["supported"] == 1

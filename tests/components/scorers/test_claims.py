@@ -1,4 +1,4 @@
-from components.scorers.claims import Number, claims_in, factor, numbers_in, says
+from components.scorers.claims import Number, about_codes, claims_in, factor, numbers_in, says
 from tests.table import each_row
 
 
@@ -37,6 +37,23 @@ from tests.table import each_row
 ])  # fmt: skip
 def test_a_text_says_a_value(text, value, said):
     assert says(text, value, 0.05) is said
+
+
+@each_row("text, value, said", [
+    ("250.00", "250.00", True),
+    ("250.00", "25000", True),
+    ("250.0", "250.00", False),
+    ("250", "250.00", False),
+    ("428.0", "428.21", False),
+    ("4019", "401.9", True),
+    ("V45.81", "v4581", True),
+    ("V45.81", "V45.82", False),
+    ("glucose 120.5 mg", "120.52 mg", True),
+    ("40.0", "40", True),
+])  # fmt: skip
+def test_codes_are_compared_as_codes_where_codes_are_asked_for(text, value, said):
+    assert about_codes("Which ICD-9 code?") and not about_codes("Which decoder?", "428.21")
+    assert says(text, value, 0.05, codes=True) is said
 
 
 def test_numbers_have_decimals_and_units_and_are_no_dates_or_codes():

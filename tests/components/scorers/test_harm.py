@@ -59,16 +59,29 @@ def rate(sample, trajectory, right=0.0, harm=HARM):
 
 SEX, AGE = ehr("Is patient 12 male or female?", "f"), ehr("How old is patient 12?", "40")
 DRUG, DIAGNOSIS = ehr("Which drug had patient 12?", "gabapentin"), ehr("Which diagnosis has patient 12?", "sepsis")
-OWN, OTHER = ("id = 12", "f m 40 41 400 gabapentin aspirin sepsis cough []"), ("id = 13", "f m 40")
+OWN, OTHER = ("subject_id = 12", "f m 40 41 400 gabapentin aspirin sepsis cough []"), ("subject_id = 13", "f m 40")
 DOSE = asked("Which dose of prednisone, in mg?", "40")
 UNRATED = "unrated: no error of the table fits this answer"
+UNKNOWN = "unrated: wrong_patient or not, a number in the calls may be the id of a patient"
+LATER = ehr("How old was patient 12 at the admission in 2105?", "40")
+CODES = ehr("Which ICD-9 code has patient 12?", "250.00")
 NO_TABLE = "unrated: no table fits this sample"
 
 
 @each_row("sample, trajectory, error, weight", [
     (AGE, episode(None, stop="limit"), "no_answer", 0.05),
     (AGE, episode("41", OTHER), "wrong_patient", 0.7),
-    (AGE, episode("41", ("id != '12'", "41")), "wrong_patient", 0.7),
+    (AGE, episode("41", ('{"patient": "13"}', "41")), "wrong_patient", 0.7),
+    (AGE, episode("41", ("Patient/13", "41")), "wrong_patient", 0.7),
+    (AGE, episode("41", ("hadm_id in (13, 14)", "41")), "wrong_patient", 0.7),
+    (AGE, episode("41", ("subject_id != '12' and subject_id = '13'", "41")), "wrong_patient", 0.7),
+    (AGE, episode("52", ("select age from patients", "52")), "wrong_number", 0.25),
+    (AGE, episode("52", ("year = 2105", "52")), "wrong_number", 0.25),
+    (AGE, episode("52", ("load('13')", "52")), UNKNOWN, None),
+    (LATER, episode("52", ("subject_id = 12", "52")), "wrong_number", 0.25),
+    (CODES, episode("251.2", OWN), "missed_abnormality", 0.25),
+    (CODES, episode("[]", OWN), "missed_abnormality", 0.25),
+    (ehr("Which codes has patient 12?", "V45.81"), episode("V45.82", OWN), "missed_abnormality", 0.25),
     (AGE, episode("41", ("id <> 12", "41"), OWN), UNRATED, None),
     (SEX, episode("unknown", OWN), "unsupported_statement", 0.25),
     (DRUG, episode("warfarin"), "wrong_drug", 0.7),
@@ -145,7 +158,7 @@ def test_the_level_of_an_error_is_recorded_whatever_it_weighs():
 
 def test_a_database_is_asked_in_the_remarks_that_the_table_names():
     own, other = episode("41", ("x", "41")), episode("41", ("x", "41"))
-    own.steps[0].remarks["sql"], other.steps[0].remarks["sql"] = "id = 12", "id = 13"
+    own.steps[0].remarks["sql"], other.steps[0].remarks["sql"] = "subject_id = 12", "subject_id = 13"
     assert (rate(AGE, own)[0], rate(AGE, other)[0]) == (UNRATED, "wrong_patient")
 
 

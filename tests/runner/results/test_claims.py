@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
-from benchmarks.coverage_claims import CASES, EXPECTED, LIMIT, _table, simulated
+from benchmarks.coverage_claims import CASES, EXPECTED, LIMIT, simulated, table_of
 from runner.results.claims import Clusters, Planned, adjusted, claim_p
 from runner.results.kinds import Scale
 from runner.results.pairs import Pairs, difference_of
@@ -69,7 +69,7 @@ def test_a_mean_of_means_is_tested_between_whole_patients():
     rng = np.random.default_rng(3)
     number = np.repeat(np.arange(12), 6)
     gains = rng.normal(size=12)[number] + 0.1 * rng.normal(size=72)
-    table = Table(_table(number).columns | {"strata": np.arange(72) % 6}, [{"task": str(n)} for n in range(6)])
+    table = Table(table_of(number).columns | {"strata": np.arange(72) % 6}, [{"task": str(n)} for n in range(6)])
     difference = difference_of(Pairs(table, gains, {}, Scale("number", difference=True)), ["task"])
     of_patients = stats.ttest_1samp(gains.reshape(12, 6).mean(axis=1), -0.6, alternative="greater").pvalue
     assert difference.metric.ci_low > -0.6 and of_patients > 0.025
