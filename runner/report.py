@@ -14,12 +14,11 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
+from runner.refresh import Refreshed, refresh
 from runner.results.merge import merge
-from runner.results.metrics import Summary, as_json, summarise
 from runner.results.processes import map_folders
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
-from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.render.formats import comma
 from runner.results.rows import read_metrics
 from runner.results.runs import Run, config_of, folder_of, run_folders
@@ -28,20 +27,19 @@ from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
-from runner.results.sections.report import present, report, status_line
+from runner.results.sections.report import present, status_line
 from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
-from runner.storage.integrity import changed_files, verify, write_metrics
+from runner.storage.integrity import verify
 from runner.storage.resume import quoted
 from runner.study.looks import note_look
-from runner.terminal.command import Parser, exit_code_of, print_note
+from runner.terminal.command import Parser, exit_code_of
 
 _PROGRAM = "python -m runner.report"
 _BLIND = ("verify", "bundle", "annotate")  # commands that show no results
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
-Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
 Command = tuple[Callable[[Options], int | None], str, Sequence[Argument]]
 
 
@@ -216,26 +214,6 @@ def _show(found: Refreshed, whole: bool = False) -> None:
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
-
-
-def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
-    """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
-    from runner.rating.command import judge_lines
-
-    facts = manifest.read(folder)
-    if missing := {"name", "choices", "dataset", "status"} - facts.keys():
-        path = folder / manifest.FILE
-        raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
-    for change in changed_files(folder):
-        print_note(f"warning: {change.line}; {_PROGRAM} verify {folder} compares all")
-    run = Run.read(folder, steps=steps)
-    rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
-    summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
-    write_metrics(folder, as_json(summary))
-    graded = judge_lines(folder, facts.get("id"), run.scores)
-    text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
-    (folder / "report.md").write_text(text, encoding="utf-8")
-    return run, summary, graded
 
 
 def _argument(name: str, **options: Any) -> Argument:
