@@ -62,6 +62,8 @@ def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
     """Raises ConfigError where the study says something else of a run than its settings do."""
     if facts["models"] != study.models:
         raise ConfigError(f"{where}: models: found {facts['models']}, the study states {dict(study.models)}")
+    if facts["shard"] is not None:
+        raise ConfigError(f"{where}: run.shard={facts['shard']}: a study plans whole runs; remove it from its words")
     for one in study.hypotheses:
         if arm not in one.compare:
             continue

@@ -89,7 +89,7 @@ def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
         if key != "protocol" and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES):
             own[key] = text
     found: dict[str, Any] = {f"data.{key}": facts["dataset"].get(key) for key in ("fingerprint", "split")}
-    if facts["shard"] is None:
+    if facts["shard"] is None:  # of a part they follow from the limit and the seed
         found["data.ids"] = facts["dataset"]["ids"]
     for name in ("prompts", "scorers", "models", "identities"):
         found |= {f"{name}.{key}": value for key, value in facts[name].items()}
@@ -117,9 +117,9 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
     path, reason = Path(cfg["protocol"]), (cfg["run"]["deviation"] or "").strip()
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
-    if facts["shard"] is not None:  # a part of a planned run: its samples follow from the limit and the seed
-        now |= {"data.ids": frozen.runs[0]["planned"]["data.ids"]}
-    one, differing = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
+    each = [(one, differences_of(planned := one["planned"], {"data.ids": planned["data.ids"]} | now))
+            for one in frozen.runs]  # fmt: skip
+    one, differing = min(each, key=lambda of: len(of[1]))
     changes = [*frozen.changes(), *differing]
     if changes and not reason:
         more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""

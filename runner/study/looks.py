@@ -7,7 +7,6 @@ from pathlib import Path
 from runner.storage import manifest, records
 from runner.study import log
 from runner.study.frozen import Frozen
-from runner.terminal.command import print_note
 
 
 @dataclass(frozen=True)
@@ -21,8 +20,8 @@ class Begun:
 
 
 def begun(study: Path, folders: Iterable[Path] = ()) -> list[Begun]:
-    """The runs of a study in the order in which they began; where one was moved, that of ``folders`` with its id. Those
-    of ``folders`` that are of the study and not in its log, merged of parts, come last."""
+    """The runs of a study in the order in which they began, without parts of one; where one was moved, that of
+    ``folders`` with its id."""
     given = {folder: notes for folder in folders if "protocol" in (notes := manifest.read(folder))}
     found, first = list[Begun](), dict[str, log.Event]()
     for event in log.events(study):
@@ -32,10 +31,7 @@ def begun(study: Path, folders: Iterable[Path] = ()) -> list[Begun]:
         places = [folder for folder, notes in given.items() if notes["id"] == event["id"]] or [Path(event["folder"])]
         here = manifest.read(places[0]).get("id") == event["id"]
         found.append(Begun(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
-    known, frozen = {one.folder for one in found}, Frozen.read(study).digest
-    merged = ((folder, notes["protocol"]) for folder, notes in given.items() if folder not in known)
-    return found + [Begun(of["arm"], of["seed"], folder, records.count(folder))
-                    for folder, of in merged if of["frozen"] == frozen]  # fmt: skip
+    return found
 
 
 def looks(study: Path) -> list[tuple[log.Event, bool]]:
@@ -53,10 +49,15 @@ def note_look(folders: Sequence[Path]) -> None:
     """Log that results of runs of a frozen study are looked at before all planned runs are whole."""
     facts = [manifest.read(folder).get("protocol") for folder in folders]
     for study in dict.fromkeys(Path(one["study"]) for one in facts if one):
-        if study.exists():
+        if log.is_here(study, "this look"):
             note_analysis(study, folders, always=False)
-        else:
-            print_note(f"note: {study}, under whose protocol this was run, is not here: this look is not logged")
+
+
+def note_merged(folder: Path) -> Path:
+    """Log that a run was merged of its parts, and that it is looked at. Returns its folder."""
+    log.note_begin(folder, manifest.read(folder))
+    note_look([folder])
+    return folder
 
 
 def note_analysis(study: Path, folders: Sequence[Path], always: bool = True) -> None:
