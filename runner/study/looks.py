@@ -10,7 +10,7 @@ from runner.study.frozen import Frozen
 
 
 @dataclass(frozen=True)
-class Begun:
+class Started:
     """A run that began under a study; ``n``: its episodes so far, None where its folder is gone."""
 
     arm: str
@@ -19,18 +19,18 @@ class Begun:
     n: int | None
 
 
-def begun(study: Path, folders: Iterable[Path] = ()) -> list[Begun]:
+def runs_of(study: Path, folders: Iterable[Path] = ()) -> list[Started]:
     """The runs of a study in the order in which they began, without parts of one; where one was moved, that of
     ``folders`` with its id."""
     given = {folder: notes for folder in folders if "protocol" in (notes := manifest.read(folder))}
-    found, first = list[Begun](), dict[str, log.Event]()
+    found, first = list[Started](), dict[str, log.Event]()
     for event in log.events(study):
         if event["event"] in ("run", "resumed"):  # whose first line may be lost with the process
             first.setdefault(event["id"], event)
     for event in first.values():
         places = [folder for folder, notes in given.items() if notes["id"] == event["id"]] or [Path(event["folder"])]
         here = manifest.read(places[0]).get("id") == event["id"]
-        found.append(Begun(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
+        found.append(Started(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
     return found
 
 
@@ -63,7 +63,7 @@ def note_merged(folder: Path) -> Path:
 def note_analysis(study: Path, folders: Sequence[Path], always: bool = True) -> None:
     """Log an analysis of a study: a look where planned runs are not whole."""
     frozen, n = Frozen.read(study), dict[tuple[str, int], int]()
-    for one in begun(study, folders):
+    for one in runs_of(study, folders):
         n[one.arm, one.seed] = max(n.get((one.arm, one.seed), 0), one.n or 0)
     early = any(n.get(key, 0) < planned for key, planned in frozen.episodes.items())
     if early or always:

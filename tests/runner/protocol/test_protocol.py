@@ -20,7 +20,7 @@ from runner.results.merge import merge
 from runner.storage import disk, manifest
 from runner.study import log
 from runner.study.frozen import conform
-from runner.study.looks import begun, looks, note_merged
+from runner.study.looks import looks, note_merged, runs_of
 from tests.acceptance.command import run_in_process
 from tests.runner.results.test_merge import shard
 from tests.slow import slow
@@ -217,8 +217,9 @@ def test_report_answers_what_was_asked_in_that_order_and_marks_the_rest(whole, c
     assert re.findall(r"^\| (H\d) \| (?:un)?checked", text, re.M) == ["H1", "H2", "H3"]
     assert "non-inferiority: gain \\> -0.2" in text
     assert re.search(
-        r"^H2 is (not )?shown: checked is less than 0.2 worse than unchecked, by completion/rate", text, re.M
+        r"^H2 \(checked is less than 0.2 worse than unchecked, by completion/rate\): (not )?shown$", text, re.M
     )
+    assert "must not exceed 0.025, which" in text and "| SHA-256 of the code | " in text
     assert text.count("None.") == 2 and events(whole, "look") == [] and len(events(whole, "analysis")) == 1
     assert "by the authors" in text and "| 14c |" in text and (whole / "study.report/report.html").is_file()
 
@@ -331,7 +332,7 @@ def test_a_study_of_one_hypothesis_is_frozen(tmp_path, monkeypatch):
 def test_two_cannot_freeze_at_once(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(STUDY)
-    with disk.alone(tmp_path):
+    with disk.exclusive(tmp_path):
         assert main(["freeze", "study.yaml"]) == 2
     assert "is in use by another process" in capsys.readouterr().err
     assert not (tmp_path / "study.frozen.json").exists()
@@ -351,7 +352,7 @@ def test_a_run_that_was_deleted_is_missed_and_its_successor_does_not_count_in_si
 def test_a_run_whose_begin_was_not_logged_counts_once_it_is_resumed(frozen):
     for name, event in (("a", "resumed"), ("b", "run"), ("b", "resumed")):
         log.add(frozen / "study.yaml", {"event": event, "id": name, "folder": name, "arm": "checked", "seed": 0})
-    assert [one.folder.name for one in begun(frozen / "study.yaml")] == ["a", "b"]
+    assert [one.folder.name for one in runs_of(frozen / "study.yaml")] == ["a", "b"]
 
 
 def test_parts_of_every_seed_are_planned(tmp_path, monkeypatch):
@@ -373,11 +374,11 @@ def test_parts_are_one_run_once_they_are_merged(frozen, capsys):
         facts = {"study": str(study), "arm": "checked", "seed": 0, "deviations": deviations, "reason": None}
         parts.append(shard(frozen / str(n), f"{n + 1}/2", (f"q{n}", 0), id=str(n), resumed=[], protocol=facts))
         log.note_begin(parts[-1], manifest.read(parts[-1]))
-    assert begun(study) == []
+    assert runs_of(study) == []
     merge(parts, frozen / "fresh")
     note_merged(merge(parts, frozen / "job"))
     shutil.rmtree(parts[0])
-    assert [(one.folder.name, one.n) for one in begun(study)] == [("job", 2)]
+    assert [(one.folder.name, one.n) for one in runs_of(study)] == [("job", 2)]
     assert [event["n"]["checked, seed 0"] for event in events(frozen, "look")] == [2]
     assert [event["deviations"] for event in events(frozen, "run")] == [["late"]]
     assert manifest.read(frozen / "fresh")["id"] == manifest.read(frozen / "job")["id"]  # made again after a crash
