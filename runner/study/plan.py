@@ -17,7 +17,7 @@ from annotated_types import Ge, Gt, Interval, Len, MinLen
 from pydantic import FiniteFloat, StringConstraints
 
 from components.core.errors import ConfigError
-from components.text.structured import parsed
+from components.text.structured import parse
 from runner.config.build import check
 from runner.config.errors import nearest
 from runner.config.schema import RunBudget
@@ -197,7 +197,7 @@ def read(path: Path) -> tuple[Any, str]:
         raw = path.read_bytes()
         if len(raw) > _LARGEST:
             raise ConfigError(f"{path} has {len(raw):,} bytes; a study has at most {_LARGEST:,}")
-        return parsed(raw.decode(), aliases=False), sha256(raw).hexdigest()
+        return parse(raw.decode(), aliases=False), sha256(raw).hexdigest()
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
     except OSError as error:
