@@ -34,11 +34,11 @@ from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, verify, write_metrics
 from runner.storage.resume import quoted
-from runner.study.looks import note_look
+from runner.study.looks import note_look, note_merged
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
-_BLIND = ("verify", "bundle", "annotate")  # commands that show no results
+_BLIND = ("verify", "bundle", "annotate", "merge")  # commands that show no results, or log themselves that they do
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
@@ -280,7 +280,7 @@ COMMANDS: Mapping[str, Command] = {
     "verify": (_verify, "compare records, metrics, texts and config with the digests in the manifest", [_FOLDERS]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
-    "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),
+    "merge": (lambda options: _show_tables([note_merged(merge(_folders(options), Path(options.new)))]),
               "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
     "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
     "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [

@@ -13,7 +13,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.moved import as_first_named
 from components.core.redaction import HIDDEN, redact
-from components.text.structured import parsed
+from components.text.structured import parse
 from runner.storage import manifest, records
 
 CONFIG = "config.yaml"
@@ -113,7 +113,7 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
             f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
         )
     try:
-        begun, problem = parsed(raw.decode("utf-8")), "it holds no config"
+        begun, problem = parse(raw.decode("utf-8")), "it holds no config"
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         begun, problem = None, str(error)
     if not isinstance(begun, dict):
