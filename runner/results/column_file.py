@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, reduce
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +111,9 @@ def is_current(folder: Path, *, steps: bool) -> bool:
     heads = [orjson.dumps([*state_of(folder), has_steps])[:-1] + b"," for has_steps in {True, steps}]
     path = folder / FILE
     try:
-        with path.open("rb") if path.is_file() else BytesIO() as file:  # a pipe would be waited for
+        if not path.is_file():  # a pipe would be waited for
+            return False
+        with path.open("rb") as file:
             return file.readline().startswith(tuple(heads))
     except OSError:
         return False

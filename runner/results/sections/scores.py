@@ -2,12 +2,11 @@
 what they cost, with the runs that no other beats in both (the Pareto front)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from runner.results import kinds
 from runner.results.arrays import np
 from runner.results.grid import deciding_score
-from runner.results.intervals import MetricJSON
 from runner.results.kinds import group_by
 from runner.results.levels import note_of
 from runner.results.render.figures import bars, intervals
@@ -57,7 +56,7 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     for one in found:
         counts, data = one.run.manifest.get("counts"), [one.run.dataset] if several else []
         rows.append([one.label, *data, counts and counts["finished"], *(one.value(name) for name in names)])
-    notes = _unfinished((one.label, one.run) for one in found)
+    notes = _unfinished(found)
     levels = {f"total/{score}": of for one in found for score, of in one.run.levels.items()}
     notes += [note_of(name, levels[name]) for name in names if name in levels]
     heads = columns(
@@ -66,29 +65,30 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     return Sheet("Scores", heads, rows, notes)
 
 
-def jobs_table(title: str, jobs: Mapping[str, Mapping[str, MetricJSON]], runs: Sequence[Run]) -> Sheet:
-    """The scores that decide and other headlines of jobs (label -> metrics), which are these runs."""
-    manifests, found = [run.manifest for run in runs], list(jobs.values())
-    scores = [(deciding_score(run), metrics) for run, metrics in zip(runs, found, strict=True)]
-    decide = list(dict.fromkeys(t if (t := f"total/{one}") in metrics else one for one, metrics in scores if one))
-    named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
-    occurred = {name for metrics in found for name, one in metrics.items() if one["value"]}
-    names = [*dict.fromkeys([*decide, *headline(found, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
+def jobs_table(title: str, found: Sequence[RunMetrics]) -> Sheet:
+    """The scores that decide and other headlines of jobs."""
+    manifests, metrics = [one.run.manifest for one in found], [one.metrics for one in found]
+    scores = [(deciding_score(one.run), one.metrics) for one in found]
+    decide = list(dict.fromkeys(t if (t := f"total/{one}") in of else one for one, of in scores if one))
+    named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
+    occurred = {name for of in metrics for name, one in of.items() if one["value"]}
+    names = [*dict.fromkeys([*decide, *headline(metrics, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
     names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
     heads = [
         Column("job"),
         *(Column(name, kinds.unit(name, manifests), kinds.better(name, manifests)) for name in names),
     ]
-    rows = [[label, *(metrics.get(name, {}).get("value") for name in names)] for label, metrics in jobs.items()]
+    rows = [[one.label, *(one.metrics.get(name, {}).get("value") for name in names)] for one in found]
     notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []
-    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for metrics in found)]:
+    if missing := [name for name in named if all(of.get(name, {}).get("value") is None for of in metrics)]:
         notes.append(f"compare.scores: no job has a value of {', '.join(missing)}")
-    return Sheet(title, heads, rows, [*notes, *_unfinished(zip(jobs, runs, strict=True))])
+    return Sheet(title, heads, rows, [*notes, *_unfinished(found)])
 
 
-def _unfinished(runs: Iterable[tuple[str, Run]]) -> list[str]:
+def _unfinished(found: Sequence[RunMetrics]) -> list[str]:
     """How those of these runs ended that are not complete."""
-    return [f"{label}: {status_line(run.manifest)}" for label, run in runs if run.manifest.get("status") != "complete"]
+    notes = ((one.label, one.run.manifest) for one in found)
+    return [f"{label}: {status_line(of)}" for label, of in notes if of.get("status") != "complete"]
 
 
 def settings(runs: Sequence[Run]) -> Section | None:
