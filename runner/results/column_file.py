@@ -110,13 +110,11 @@ def is_current(folder: Path, *, steps: bool) -> bool:
     """Whether the file is of the records as they are, with ``steps`` of these too; the rest of it is not looked at."""
     heads = [orjson.dumps([*state_of(folder), has_steps])[:-1] + b"," for has_steps in {True, steps}]
     path = folder / FILE
-    try:
-        if not path.is_file():  # a pipe would be waited for
-            return False
-        with path.open("rb") as file:
-            return file.readline().startswith(tuple(heads))
-    except OSError:
-        return False
+    with suppress(OSError):
+        if path.is_file():  # a pipe would be waited for
+            with path.open("rb") as file:
+                return file.readline().startswith(tuple(heads))
+    return False
 
 
 def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table | None, Steps | None]:

@@ -50,8 +50,8 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
     if len(set(labels)) == 1 < len(set(names)) == len(names):
         labels = names  # they differ in nothing else
     pairs = zip(labels, names, strict=True)
-    labels = _numbered([label if labels.count(label) == 1 else f"{label} {name}" for label, name in pairs])
-    return [Row(group, label) for group, label in zip(groups, labels, strict=True)]
+    labels = [label if labels.count(label) == 1 else f"{label} {name}" for label, name in pairs]
+    return list(map(Row, groups, _numbered(labels)))
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:
@@ -136,12 +136,7 @@ class RunMetrics:
     @property
     def metrics(self) -> Mapping[str, MetricJSON]:
         """Name -> value."""
-        return self.run.summary.get("metrics", {})
-
-    @property
-    def strata(self) -> Mapping[str, Mapping[str, Mapping[str, MetricJSON]]]:
-        """Stratum -> value -> metrics."""
-        return self.run.summary.get("strata", {})
+        return self.run.summary["metrics"]
 
     def value(self, name: str) -> Value | None:
         """A metric with its interval; None where the run has none of this name."""

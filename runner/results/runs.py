@@ -67,7 +67,7 @@ class Run:
     @cached_property
     def summary(self) -> Summary:
         """The content of its ``metrics.json``, or what ``runner.report`` computed again; else empty."""
-        return cast(Summary, metrics_of(self.folder))
+        return cast(Summary, {"metrics": {}, "strata": {}} | metrics_of(self.folder))
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without what it finds in the folder as fast."""
