@@ -15,7 +15,7 @@ from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.results.merge import merge
-from runner.results.metrics import Summary, as_json, summarise
+from runner.results.metrics import as_json, summarise
 from runner.results.processes import map_folders
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
@@ -41,7 +41,7 @@ _PROGRAM = "python -m runner.report"
 _BLIND = ("verify", "bundle", "annotate", "merge")  # commands that show no results, or log themselves that they do
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
-Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
+Refreshed = tuple[Run, Sequence[str]]  # with lines on what judges graded
 Command = tuple[Callable[[Options], int | None], str, Sequence[Argument]]
 
 
@@ -83,7 +83,7 @@ def _stored(options: Options) -> list[Run]:
 
 def _runs(options: Options, steps: bool = False) -> list[Run]:
     """The runs of the folders, their metrics computed again; ``steps``: they are needed too. Raises ConfigError."""
-    return [run for run, *_ in map_folders(partial(refresh, steps=steps), _folders(options))]
+    return [run for run, _ in map_folders(partial(refresh, steps=steps), _folders(options))]
 
 
 def _home(runs: Sequence[Run], out: str | None = None) -> Path:
@@ -95,10 +95,10 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
     """Print a run, or a table of several (``whole``: each), then the tables over all; those of a whole sweep are also
     written to its folder."""
     found = list(map_folders(refresh, folders))
-    runs = [run for run, *_ in found]
+    runs = [run for run, _ in found]
     if len(runs) > 1 and not whole:
-        show_sheet(jobs_table(f"{len(runs)} runs", {one.label: one.metrics for one in read_metrics(*runs)}, runs))
-        graded = [f"{run.folder}: {line}" for run, _, lines in found for line in lines]
+        show_sheet(jobs_table(f"{len(runs)} runs", read_metrics(*runs)))
+        graded = [f"{run.folder}: {line}" for run, lines in found for line in lines]
         print(*graded, f"each run, all values: {_PROGRAM} table FOLDER --all", "", sep="\n")  # noqa: T201
     for one in found if whole or len(runs) == 1 else ():
         _show(one, whole)
@@ -205,9 +205,9 @@ def _rate(options: Options) -> None:
 
 def _show(found: Refreshed, whole: bool = False) -> None:
     """Print a run's metrics; ``whole``: by strata too."""
-    run, summary, graded = found
+    run, graded = found
     name = run.folder.name if run.manifest.get("sweep") else run.manifest["name"]
-    present(f"{name}: {status_line(run.manifest)}", run.manifest, summary, whole)
+    present(f"{name}: {status_line(run.manifest)}", run.manifest, run.summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
@@ -225,12 +225,12 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
         print_note(f"warning: {change.line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
-    summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
+    vars(run)["summary"] = summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
     write_metrics(folder, as_json(summary))
     graded = judge_lines(folder, facts.get("id"), run.scores)
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
-    return run, summary, graded
+    return run, graded
 
 
 def _argument(name: str, **options: Any) -> Argument:

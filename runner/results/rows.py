@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 
-import orjson
-
 from runner.results import kinds
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import Better, group_by
-from runner.results.metrics import Summary
 from runner.results.runs import Run, is_one_of
 from runner.results.sheets import ARROWS, Column, Value
 from runner.results.table import OVERFLOWS, Table
 from runner.storage.schema import Manifest
 
-METRICS = "metrics.json"
 _TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")
 _FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
 _HEADLINES = 5
@@ -53,10 +49,15 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
     labels, names = labels_of([group[0] for group in groups]), [group[0].folder.name for group in groups]
     if len(set(labels)) == 1 < len(set(names)) == len(names):
         labels = names  # they differ in nothing else
-    return [
-        Row(group, label if labels.count(label) == 1 else f"{label} {name}")
-        for group, label, name in zip(groups, labels, names, strict=True)
-    ]
+    pairs = zip(labels, names, strict=True)
+    labels = [label if labels.count(label) == 1 else f"{label} {name}" for label, name in pairs]
+    return list(map(Row, groups, _numbered(labels)))
+
+
+def _numbered(labels: Sequence[str]) -> list[str]:
+    """Labels of which no two are equal: from the second on, an equal one gets its number."""
+    earlier = [labels[:n].count(label) for n, label in enumerate(labels)]
+    return [f"{label} ({n + 1})" if n else label for label, n in zip(labels, earlier, strict=True)]
 
 
 def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
@@ -127,12 +128,15 @@ def nearest_rows(row: Row, named: Sequence[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class RunMetrics:
-    """A run, a label that no other one has, and its ``metrics.json``. ``strata``: stratum -> value -> metrics."""
+    """The metrics of a run, and a label that no other one has."""
 
     run: Run
     label: str
-    metrics: Mapping[str, MetricJSON]
-    strata: Mapping[str, Mapping[str, Mapping[str, MetricJSON]]]
+
+    @property
+    def metrics(self) -> Mapping[str, MetricJSON]:
+        """Name -> value."""
+        return self.run.summary["metrics"]
 
     def value(self, name: str) -> Value | None:
         """A metric with its interval; None where the run has none of this name."""
@@ -148,12 +152,7 @@ def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
         names = names if len(set(names)) == len(names) else [run.folder.name for run in row.runs]
         for run, name in zip(row.runs, names, strict=True):
             labels[run] = row.label if len(row.runs) == 1 else f"{row.label} {name}"
-    found = []
-    for run in runs:
-        path = run.folder / METRICS
-        summary: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
-        found.append(RunMetrics(run, labels[run], summary.get("metrics", {}), summary.get("strata", {})))
-    return found
+    return list(map(RunMetrics, runs, _numbered([labels[run] for run in runs])))
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -17,12 +17,13 @@ from components.text.structured import read_yaml
 from components.text.words import meant
 from runner.results import column_file
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
+from runner.results.metrics import Summary
 from runner.results.steps import Steps
 from runner.results.table import Table
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import read, slim
-from runner.storage.resume import setting
+from runner.storage.resume import metrics_of, setting
 from runner.storage.schema import Manifest, Record
 from runner.terminal.command import print_note
 
@@ -62,6 +63,11 @@ class Run:
         """What sections need of the steps of its records, read with the table."""
         vars(self)["table"], found = column_file.load(self.folder, self._read(steps=True), steps=True)
         return found
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The content of its ``metrics.json``, or what ``runner.report`` computed again; else empty."""
+        return cast(Summary, {"metrics": {}, "strata": {}} | metrics_of(self.folder))
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without what it finds in the folder as fast."""
@@ -233,14 +239,11 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
 
 def _names(some: Sequence[Run], runs: Sequence[Run]) -> list[str]:
     """The agents of some runs, where these are all runs of theirs; else what varies between the jobs of the sweep."""
-    agents = dict.fromkeys(_agent(run) for run in some)
-    if len(some) == sum(_agent(run) in agents for run in runs):
-        return list(agents)
-    return [", ".join(f"{key}={value}" for key, value in run.swept) or _agent(run) for run in some]
-
-
-def _agent(run: Run) -> str:
-    return str(run.choices.get("agent", "?"))
+    agents = {run: str(run.choices.get("agent", "?")) for run in runs}
+    named = dict.fromkeys(agents[run] for run in some)
+    if len(some) == sum(agent in named for agent in agents.values()):
+        return list(named)
+    return [", ".join(f"{key}={value}" for key, value in run.swept) or agents[run] for run in some]
 
 
 def folder_of(runs: Sequence[Run]) -> Path | None:

@@ -177,7 +177,7 @@ def without_secrets(value: Any, key: str = "") -> Any:
     if not isinstance(value, str) or not value:
         return value
     plain = redact(value)
-    secret_by_key = plain == value and value not in redact(f"{key}: {value}")
+    secret_by_key = plain == value and value not in redact(f"{key}={value}")
     return HIDDEN if secret_by_key else plain
 
 

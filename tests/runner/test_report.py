@@ -9,6 +9,7 @@ from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.report import present
+from runner.storage.records import RecordWriter
 from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
@@ -34,6 +35,25 @@ def test_several_runs_are_a_table_and_each_is_printed_on_request(tmp_path, capsy
     assert main(["table", *folders, "--all"]) == 0
     out = capsys.readouterr().out
     assert all(f"{name}: Status complete: " in out and f"run folder: {tmp_path / name}\n" in out for name in "ab")
+
+
+def test_a_run_in_progress_has_scores_in_tables_and_on_the_page(tmp_path, capsys):
+    folders = [write(tmp_path / name, {"one": ("k", [1, 0]), "two": ("k", [1, 1])}, levels={}) for name in "ab"]
+    writer = RecordWriter(folders[1])
+    assert main(["table", *map(str, folders)]) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()].count(["b", "0.7500"]) == 1
+    assert main(["page", str(folders[1])]) == 0 and not (folders[1] / "metrics.json").exists()
+    page = (folders[1] / "report.html").read_text()
+    assert 'id="strata"' in page and "0.7500" in page
+    writer.close()
+
+
+def test_equal_runs_in_folders_of_one_name_are_told_apart_by_a_number(tmp_path, capsys):
+    folders = [str(write(tmp_path / name / "r", {"one": ("k", [1])}, levels={})) for name in "ab"]
+    assert main(["table", *folders]) == 0
+    assert {"react openai r", "react openai r (2)"} == set(
+        re.findall(r"react openai r(?: \(2\))?", capsys.readouterr().out)
+    )
 
 
 def test_runs_of_a_single_task_have_no_separate_means(tmp_path, capsys):
