@@ -36,7 +36,6 @@ class SharedResources:
     ) -> None:
         self.jobs = jobs
         self.board = Board(terminal)
-        self._terminal = terminal
         self.watch: Watch | None = None
         self._budget_pool = BudgetPool(budget, remaining, spent or Spent())
         self._in_flight: InFlight = {}
@@ -49,7 +48,7 @@ class SharedResources:
         self._finished: set[str] = set()
 
     async def __aenter__(self) -> Self:
-        if self._terminal:
+        if self.board.ours:
             self._stack.enter_context(stopping(self._calls_in_flight))
         self._stack.enter_context(self.board)
         return self
