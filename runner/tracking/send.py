@@ -16,7 +16,7 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner.storage import disk, manifest
-from runner.storage.integrity import refuse_changed
+from runner.storage.integrity import METRICS, refuse_changed
 from runner.storage.sweeps import home_of, name_of, tag_of
 from runner.terminal.command import print_note
 from runner.tracking import describe, traces, unsent
@@ -24,8 +24,7 @@ from runner.tracking.describe import Job, job_of, stage_facts
 from runner.tracking.store import Tracker, connect, database_of, failures, place_of, short, texts_may_leave, view_url
 from runner.tracking.unsent import Unsent, UnsentRun, UnsentStage, UnsentSweep
 
-_METRICS = "metrics.json"
-_TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_TEXT_FILES = (manifest.FILE, METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 _WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may quote a sample
 _QUIET_SECONDS = 300.0  # without progress, after a failure
 
@@ -46,7 +45,10 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
                     continue
                 if work.is_removed:
                     raise unsent.put_aside(path, f"is of {work.folder}, which was moved or removed")
-                _send(place, work, down)
+                try:
+                    _send(place, work, down)
+                finally:  # also after a bug: others are sent before it the next time
+                    unsent.put_last(path)
                 found.sent += 1
                 path.unlink(missing_ok=True)
             except unsent.BadMarker as error:
@@ -103,8 +105,7 @@ def send_folder(folder: Path, config: Mapping[str, Any], name: str | None) -> st
     place = place_of(tracking["uri"])
     try:
         with unsent.sending(place):
-            home = home_of(folder, name) if name else None
-            url = track(folder, config, tag=None if home is None else tag_of(home))
+            url = track(folder, config, tag=tag_of(home) if name and (home := home_of(folder, name)) else None)
             if not unsent.is_running(folder):
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
@@ -145,7 +146,7 @@ class Progress:
     def _send(self, marker: Path, work: UnsentRun, figures: Mapping[str, float]) -> None:
         if marker not in self._runs:
             job, tracker = job_of(work.folder), connect(work.config)
-            parent = parent_of(tracker, work.config, work.tag, work.total_jobs, job.start)
+            parent = _parent_of(tracker, work.config, job, work.tag, work.total_jobs)
             run_id = tracker.run(job, parent)
             tracker.client.update_run(run_id, "RUNNING", job.name)  # it may be one that is resumed
             self._runs[marker] = tracker, run_id
@@ -162,7 +163,7 @@ def track(folder: Path, config: Mapping[str, Any], *, tag: str | None = None, to
     there even where the tracker fails during files or traces. ``tag``: of its sweep. Raises Damaged for files that are
     not as the run wrote them."""
     job, tracker = _whole(folder), connect(config)
-    parent = parent_of(tracker, config, tag, total_jobs, job.start)
+    parent = _parent_of(tracker, config, job, tag, total_jobs)
     run_id = tracker.run(job, parent)
     url = view_url(config, tracker.experiment_id, run_id=run_id)
     _remember(folder, config, tracker.experiment_id, run_id, url)
@@ -181,7 +182,7 @@ def track(folder: Path, config: Mapping[str, Any], *, tag: str | None = None, to
         traces.send(tracker, run_id, job, config)
     else:
         facts = {key: value for key, value in job.manifest.items() if key not in _WITH_TEXTS}
-        small = {manifest.FILE: facts, _METRICS: {"metrics": job.metrics}}  # strata have names of the data
+        small = {manifest.FILE: facts, METRICS: {"metrics": job.metrics}}  # strata have names of the data
         for name, value in small.items():
             tracker.client.log_text(run_id, json.dumps(value, indent=1, ensure_ascii=False), name)
     if parent is None:
@@ -245,13 +246,11 @@ def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, tag: str
     return url
 
 
-def parent_of(
-    tracker: Tracker, config: Mapping[str, Any], tag: str | None, total_jobs: int, start: int | None = None
-) -> str | None:
+def _parent_of(tracker: Tracker, config: Mapping[str, Any], job: Job, tag: str | None, total_jobs: int) -> str | None:
     """The run that a fork continues, else the parent run of a sweep of two or more jobs, made where it is missing."""
     if (forked := tracker.forked(config)) is not None:
         return forked
-    return tracker.parent(tag, name_of(tag), start) if tag and total_jobs > 1 else None
+    return tracker.parent(tag, name_of(tag), job.start) if tag and total_jobs > 1 else None
 
 
 def _remember(folder: Path, config: Mapping[str, Any], experiment: str, run_id: str, url: str) -> None:

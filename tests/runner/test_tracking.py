@@ -555,11 +555,15 @@ def test_a_damaged_folder_does_not_keep_others_waiting(base, notes):
 
 def test_a_bug_is_not_called_a_run_that_was_not_sent(base, monkeypatch):
     settings = config(base, "bug", traces="none")
-    marker = unsent.mark(settings, "bug", "run", make(base / "bug/1", ["answered"]), **SINGLE)
+    marks = [unsent.mark(settings, f"bug{n}", "run", make(base / f"bug/{n}", ["answered"]), **SINGLE) for n in range(2)]
+    place = store.place_of(settings["tracking"]["uri"])
     monkeypatch.delattr(describe, "metrics_of")
-    with pytest.raises(AttributeError, match="metrics_of"):
-        send.send_unsent(store.place_of(settings["tracking"]["uri"]), [marker])
-    marker.unlink()
+    for first in marks:
+        with pytest.raises(AttributeError, match="metrics_of"):
+            send.send_unsent(place)
+        assert unsent.markers(place)[-1] == first, "others come before it"
+    for marker in marks:
+        marker.unlink()
 
 
 def test_progress_is_in_the_run_that_goes_on(base):
