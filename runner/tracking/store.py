@@ -128,9 +128,8 @@ class Tracker:
                         found = [self.client.create_run(self.experiment_id, start, tags, name)]
                 except MlflowException as error:
                     status = int(error.get_http_status_code())  # type: ignore[no-untyped-call]  # mlflow's own
-                    if (
-                        pause := next(pauses, None) if status >= HTTPStatus.INTERNAL_SERVER_ERROR else None
-                    ) is not None:
+                    pause = next(pauses, None) if status >= HTTPStatus.INTERNAL_SERVER_ERROR else None
+                    if pause is not None:
                         time.sleep(pause)
                     if not (found := search()) and pause is None:
                         raise
