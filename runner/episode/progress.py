@@ -18,10 +18,10 @@ class Board:
 
     def __init__(self, ours: bool = True) -> None:
         self.live: Any = None
-        self._ours = ours
+        self.ours = ours
 
     def __enter__(self) -> Self:
-        if self._ours and sys.stderr.isatty():
+        if self.ours and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

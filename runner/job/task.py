@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
-from runner.terminal.command import interrupts, print_note, stopping
+from runner.terminal.command import interrupts, print_note
 
 if TYPE_CHECKING:
     import asyncio
@@ -73,13 +73,9 @@ class Task:
             return f"; the run is complete: {self.folder}"
         return f"; continue with:\n  {command_line(self.resume)}"
 
-    def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
-        """Run a coroutine, on uvloop where it is installed; ``ours``: whether we have the terminal."""
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine, on uvloop where it is installed."""
         import asyncio
-
-        async def stoppable() -> T:
-            with stopping() if ours else nullcontext():
-                return await work
 
         make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
         with suppress(ImportError):  # there is none for Windows
@@ -87,7 +83,7 @@ class Task:
 
             make_loop = uvloop.new_event_loop
         with asyncio.Runner(loop_factory=make_loop) as loop:
-            return loop.run(stoppable())
+            return loop.run(work)
 
 
 async def run_alone(job: Job) -> int:

@@ -74,7 +74,7 @@ def gather(cell: Cell, jobs: int) -> None:
     stopped = any(part.code == BUDGET for part in cell.parts)
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
     cell.code = BUDGET if stopped else ERRORS if failed else 0
-    track(cell.folder, cell.cfg, sweep=cell.home, total_jobs=jobs)
+    track(cell.folder, cell.cfg, home=cell.home, total_jobs=jobs)
     print_lines(f"{cell.label}: {status_line(notes)} {cell.folder}")
 
 

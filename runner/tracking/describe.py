@@ -18,6 +18,7 @@ import orjson
 
 from components.core.learning import Made
 from runner.storage import manifest
+from runner.storage.integrity import Damaged
 from runner.storage.records import FILE
 from runner.storage.resume import metrics_of as stored_metrics
 from runner.storage.schema import Manifest, MlflowEntry
@@ -31,6 +32,7 @@ _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "pa
            "errors": "FAILED"}  # fmt: skip
 _EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
 _BASES = "settings"  # the group of conf that agents choose themselves
+_READ = {str: ("status", "name", "start"), dict: ("choices", "varied", "dataset", "git", "prompts", "mlflow", "files")}
 _VALUE = re.compile(r"[-+.\deE/]+|true|false|null|", flags=re.IGNORECASE)
 _COLUMNS = 7  # that fit next to each other in the table of runs
 _VERSIONS = "sets"  # in the folder of a stage, every version that was tried: many files, which stay there
@@ -118,7 +120,10 @@ def remember(folder: Path, facts: MlflowEntry) -> MlflowEntry:
 
 
 def job_of(folder: Path) -> Job:
-    """Read a run folder. Raises OSError, without a manifest."""
+    """Read a run folder. Raises OSError, without a manifest, and Damaged for one that no run wrote so."""
+    notes: Mapping[str, Any] = manifest.read(folder)
+    if bad := [key for kind, keys in _READ.items() for key in keys if not isinstance(notes.get(key), kind | None)]:
+        raise Damaged(f"{folder / manifest.FILE} is damaged: {bad[0]} is {str(notes[bad[0]])[:80]!r}; put it back")
     remember(folder, {})
     return Job(folder, manifest.read(folder), stored_metrics(folder).get("metrics", {}))
 
@@ -192,7 +197,7 @@ def columns(jobs: Sequence[Job], named: Sequence[str] = ()) -> tuple[list[str], 
     return varied, headline([job.metrics for job in jobs], _COLUMNS - len(varied), manifests, named)
 
 
-def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> str:
+def shared_view(jobs: Sequence[Job], tag: str, named: Sequence[str] = ()) -> str:
     """The view of a sweep as MLflow stores it: its jobs, best first, with what varies and the headline metrics."""
     from runner.results.kinds import better
 
@@ -201,7 +206,7 @@ def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> s
     if any(job.manifest.get("model_kind") != "live" for job in jobs):
         selected.append("tags.`model_kind`")
     view = {
-        "searchFilter": f"tags.level = 'job' AND tags.sweep = '{sweep}'",
+        "searchFilter": f"tags.level = 'job' AND tags.sweep = '{tag}'",
         "orderByKey": f"metrics.`{safe(metrics[0])}`" if metrics else "attributes.start_time",
         "orderByAsc": bool(metrics) and better(metrics[0], [job.manifest for job in jobs]) == "lower",
         "startTime": "ALL",

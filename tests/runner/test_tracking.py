@@ -32,16 +32,16 @@ from components.core.types import (
     Trajectory,
 )  # fmt: skip
 from runner import tracking, ui
-from runner.storage import manifest
+from runner.storage import manifest, sweeps
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
-from runner.tracking import describe, send, store, sweeps, traces, unsent
+from runner.tracking import describe, send, store, traces, unsent
 from runner.tracking import page as pages
 from runner.tracking.folders import folders_of
 from runner.tracking.traces import Spans
 from tests.slow import slow
 
-SINGLE = {"sweep": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
+SINGLE = {"tag": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
 T0 = 1_760_000_000.0
 LONG = "tool card " * 2_000
 
@@ -323,11 +323,11 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         kind = {"model_kind": "live", "status": "failed" if agent == "cot" else "complete"}
         metrics = {"score/strict": n / 10 + 0.1, "cost/usd": 0.1}
         folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
-        send.track(folders[-1], settings, sweep=tag, total_jobs=3)
+        send.track(folders[-1], settings, tag=tag, total_jobs=3)
     page = base / "sweep/s/report.html"
     page.write_text("The report.")
-    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep=tag, files=[page])
-    assert url == send.finish_sweep(folders, settings, sweep=tag)
+    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, tag=tag, files=[page])
+    assert url == send.finish_sweep(folders, settings, tag=tag)
     _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
     jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
@@ -358,8 +358,8 @@ def test_sweeps_that_begin_in_the_same_second_in_two_folders_have_a_parent_each(
         folders = [make(base / f"twins/{place}/s/{n}", ["answered"], {"seed": n}) for n in range(2)]
         tag = sweeps.tag_of(base / f"twins/{place}/s")
         for folder in folders:
-            send.track(folder, settings, sweep=tag, total_jobs=2)
-        send.finish_sweep(folders, settings, sweep=tag)
+            send.track(folder, settings, tag=tag, total_jobs=2)
+        send.finish_sweep(folders, settings, tag=tag)
     runs = read_tracking(settings)[2]
     jobs = Counter(run.data.tags["mlflow.parentRunId"] for run in runs if run.data.tags["level"] == "job")
     assert [*jobs.values()] == [2, 2] and len(runs) == 6
@@ -372,7 +372,7 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["mlflow.store.tracking.sqlalchemy_store", "runner.tracking.send"])
     processes = [
-        context.Process(target=send.track, args=(folder, settings), kwargs={"sweep": "s", "total_jobs": 8})
+        context.Process(target=send.track, args=(folder, settings), kwargs={"tag": "s", "total_jobs": 8})
         for folder in folders
     ]
     for process in processes:
@@ -546,7 +546,7 @@ def test_a_run_with_a_changed_file_is_not_sent_until_it_is_as_it_was(base, name,
     assert line.startswith(f"{folder} was not sent to MLflow: {folder / name} was changed") and "; put it back" in line
     assert line.endswith(f"; then send again: python -m runner.report track {folder}") and "\n" not in line
     with pytest.raises(ConfigError, match=f"{name} was changed"):
-        send.finish_sweep([folder, folder], settings, sweep="s")
+        send.finish_sweep([folder, folder], settings, tag="s")
     assert (
         send.send_folder(folder, settings, None) is None and f"{folder / name} was changed" in capsys.readouterr().err
     )
@@ -566,13 +566,13 @@ def test_a_damaged_job_does_not_keep_the_sweep_waiting(base, notes):
         (folders[1] / manifest.FILE).write_text(notes)
     tag = sweeps.tag_of(folders[0].parent)
     for _ in range(2):
-        with pytest.raises(unsent.DAMAGED):
-            send.finish_sweep(folders, settings, sweep=tag)
+        with pytest.raises(ConfigError):
+            send.finish_sweep(folders, settings, tag=tag)
     _, _, [parent], _ = read_tracking(settings)
     rows = parent.data.tags["mlflow.note.content"]
     assert parent.info.status == "FAILED" and all(f"seed={n} " in rows for n in (0, 2)) and "seed=1" not in rows
     manifest.write(folders[1], facts)
-    send.finish_sweep(folders, settings, sweep=tag)
+    send.finish_sweep(folders, settings, tag=tag)
     _, _, [parent], _ = read_tracking(settings)
     assert parent.info.status == "FINISHED" and "seed=1 " in parent.data.tags["mlflow.note.content"]
 
@@ -587,6 +587,19 @@ def test_a_damaged_folder_does_not_keep_others_waiting(base, notes):
     assert send.send_unsent(place, [bad, good]).sent == 1 and unsent.markers(place) == [bad]
     assert unsent.last_note(place).startswith(f"{folder} was not sent")
     bad.unlink()
+
+
+def test_a_bug_is_not_called_a_run_that_was_not_sent(base, monkeypatch):
+    settings = config(base, "bug", traces="none")
+    marks = [unsent.mark(settings, f"bug{n}", "run", make(base / f"bug/{n}", ["answered"]), **SINGLE) for n in range(2)]
+    place = store.place_of(settings["tracking"]["uri"])
+    monkeypatch.delattr(describe, "metrics_of")
+    for first in marks:
+        with pytest.raises(AttributeError, match="metrics_of"):
+            send.send_unsent(place)
+        assert unsent.markers(place)[-1] == first, "others come before it"
+    for marker in marks:
+        marker.unlink()
 
 
 def test_progress_is_in_the_run_that_goes_on(base):
@@ -677,7 +690,7 @@ def test_long_table_ends_with_a_count():
 def test_links_contain_no_password(tmp_path):
     settings = config(tmp_path, "x", uri="https://me:secret@host:8443/")
     assert (
-        store.view_url(settings, "3", sweep="a/b")
+        store.view_url(settings, "3", tag="a/b")
         == "https://host:8443/#/experiments/3/runs?viewStateShareKey=a%2Fb&workflowType=machine_learning"
     )
 
@@ -757,7 +770,7 @@ def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
         make(base / f"found/{n}", ["answered"], manifest={"start": f"2026-10-0{n}T08:00:00+00:00"}) for n in (1, 2)
     ]
     for folder in folders:
-        send.track(folder, settings, sweep="found", total_jobs=2)
+        send.track(folder, settings, tag="found", total_jobs=2)
     uri = settings["tracking"]["uri"]
     assert folders_of("found", tmp_path, uri) == folders, "without the sweep's own run"
     records = (folders[0] / "records.jsonl").read_bytes()
