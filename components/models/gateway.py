@@ -31,7 +31,7 @@ _HINTS = {
     "bad_request": "check model.name, model.api_base (it usually ends in /v1) and the sampling parameters",
     "certificate": "name the file of certificates that sign it in SSL_CERT_FILE, or correct model.api_base",
     "connection": "check model.api_base and that something listens there",
-    "content_filter": "the provider's filter refused the request; another model may take it",
+    "content_filter": "the provider's filter refused the request or its reply; another model may take it",
     "context_window": "shorten what is sent, or lower model.max_tokens",
     "quota": "the account's quota is used up",
     "rate_limit": "lower model.max_connections, or set model.requests_per_minute or model.tokens_per_minute",

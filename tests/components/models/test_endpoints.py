@@ -142,5 +142,12 @@ def test_limit_of_open_files_is_raised_where_connections_need_it(limits, expecte
 
 
 def test_more_connections_than_open_files_are_refused():
-    text = "100 connections need 164 open files, and a process may have 64 here: ulimit -n 164, or lower"
-    assert text in limit_after((64, 64), 100)
+    text = "100 connections need 164 open files, and a process may have 80 here: ulimit -n 164, or model.max_connections=16"
+    assert text in limit_after((80, 80), 100)
+
+
+@each_row("most, connections, right", [(64, 1, 65), (12, 0, 64)])
+def test_where_the_limit_itself_is_too_low_no_other_setting_is_named(most, connections, right):
+    text = limit_after((most, most), connections)
+    assert f"may have {most} open files here, and a run needs 64, and one more" in text
+    assert text.endswith(f"raise the limit, as by ulimit -n {right}")
