@@ -11,6 +11,7 @@ from annotated_types import Ge, Interval, MinLen
 
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import Completion, Request, Sampling
+from components.core.open_files import allow_open_files
 from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
@@ -92,7 +93,7 @@ class Gateway:
             raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
-        endpoints.allow_open_files(self.max_connections)
+        allow_open_files(self.max_connections)
         self._endpoint = Endpoint(self.name, self.provider, self.transport, self.api_base)
         self._key = endpoints.key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:

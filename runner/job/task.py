@@ -39,7 +39,7 @@ class Task:
 
     def __call__(self, config: DictConfig) -> int:
         """Run one job: a single run, or one that a launcher of another kind took to another process."""
-        from components.models.endpoints import allow_open_files
+        from components.core.open_files import allow_open_files
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable

@@ -5,7 +5,7 @@ import sys
 
 from omegaconf import OmegaConf
 
-from components.models import endpoints
+from components.core import open_files
 from runner.job.exit_codes import CONFIG
 from runner.job.task import Task
 from tests.runner.results.folders import write
@@ -23,7 +23,7 @@ def test_work_runs_on_uvloop_where_it_is_installed_and_else_on_asyncio(monkeypat
 
 
 def test_too_few_open_files_for_any_run_are_refused_before_anything_opens(monkeypatch, capsys):
-    monkeypatch.setattr(endpoints, "_OTHER_FILES", 1 << 62)
+    monkeypatch.setattr(open_files, "_OTHER_FILES", 1 << 62)
     assert Task()(OmegaConf.create()) == CONFIG
     assert "open files here" in capsys.readouterr().err
 
