@@ -39,6 +39,7 @@ class Task:
 
     def __call__(self, config: DictConfig) -> int:
         """Run one job: a single run, or one that a launcher of another kind took to another process."""
+        from components.core.open_files import allow_open_files
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
@@ -46,6 +47,7 @@ class Task:
 
         self.started = True
         try:
+            allow_open_files(0)
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command

@@ -3,6 +3,10 @@
 import asyncio
 import sys
 
+from omegaconf import OmegaConf
+
+from components.core import open_files
+from runner.job.exit_codes import CONFIG
 from runner.job.task import Task
 from tests.runner.results.folders import write
 
@@ -16,6 +20,12 @@ def test_work_runs_on_uvloop_where_it_is_installed_and_else_on_asyncio(monkeypat
         assert Task().run(loop_in_use()) == "uvloop"
     monkeypatch.setitem(sys.modules, "uvloop", None)
     assert Task().run(loop_in_use()) == "asyncio"
+
+
+def test_too_few_open_files_for_any_run_are_refused_before_anything_opens(monkeypatch, capsys):
+    monkeypatch.setattr(open_files, "_OTHER_FILES", 1 << 62)
+    assert Task()(OmegaConf.create()) == CONFIG
+    assert "open files here" in capsys.readouterr().err
 
 
 def test_an_interrupt_after_the_end_says_that_the_run_is_complete(tmp_path):
