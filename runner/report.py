@@ -207,7 +207,7 @@ def _show(found: Refreshed, whole: bool = False) -> None:
     """Print a run's metrics; ``whole``: by strata too."""
     run, summary, graded = found
     name = run.folder.name if run.manifest.get("sweep") else run.manifest["name"]
-    present(f"{name}: {status_line(run.manifest)}", run.manifest, summary, whole)
+    present(f"{name}: {status_line(run.manifest, len(run.table))}", run.manifest, summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
@@ -217,10 +217,7 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
     from runner.rating.command import judge_lines
 
-    facts = manifest.read(folder)
-    if missing := {"name", "choices", "dataset", "status"} - facts.keys():
-        path = folder / manifest.FILE
-        raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
+    facts = manifest.read_begun(folder)
     for change in changed_files(folder):
         print_note(f"warning: {change.line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)

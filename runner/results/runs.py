@@ -21,7 +21,7 @@ from runner.results.steps import Steps
 from runner.results.table import Table
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
-from runner.storage.records import read, slim
+from runner.storage.records import REPAIR, read, slim
 from runner.storage.resume import setting
 from runner.storage.schema import Manifest, Record
 from runner.terminal.command import print_note
@@ -77,7 +77,7 @@ class Run:
         for record in read(self.folder, steps=steps):
             if not record.keys() >= _NEEDED:
                 missing = " and no ".join(sorted(_NEEDED - record.keys()))
-                text = f"the record of {record['sample_id']!r} has no {missing}; delete its line and resume"
+                text = f"the record of {record['sample_id']!r} has no {missing}; {REPAIR}"
                 raise ConfigError(f"{self.folder / RECORDS}: {text}")
             yield record
 
@@ -288,7 +288,8 @@ def config_of(folder: Path) -> dict[str, Any]:
     path = folder / "config.yaml"
     try:
         found = read_yaml(path)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        json.dumps(found, default=str)  # an anchor within itself has no end
+    except (OSError, ValueError, TypeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ConfigError(f"{path} is not the config of a run: it holds {type(found).__name__}, not names and values")
