@@ -14,6 +14,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
+from runner.results.folders import folder_of
 from runner.results.merge import merge
 from runner.results.metrics import Summary, as_json, summarise
 from runner.results.processes import map_folders
@@ -22,7 +23,7 @@ from runner.results.publications.paper import load
 from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.render.formats import comma
 from runner.results.rows import read_metrics
-from runner.results.runs import Run, config_of, folder_of, run_folders
+from runner.results.runs import Run, config_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode

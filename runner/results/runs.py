@@ -243,15 +243,6 @@ def _agent(run: Run) -> str:
     return str(run.choices.get("agent", "?"))
 
 
-def folder_of(runs: Sequence[Run]) -> Path | None:
-    """The folder of the run, or of the sweep that all of these are of; None for others."""
-    folders = {run.folder.resolve() for run in runs}
-    if len(folders) == 1:
-        return runs[0].folder
-    swept = len({folder.parent for folder in folders}) == 1 and all(run.manifest.get("sweep") for run in runs)
-    return runs[0].folder.parent if swept else None
-
-
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
     began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
@@ -267,7 +258,7 @@ def run_folders(folder: Path) -> list[Path]:
             near = meant(folder.name, [path.name for path in siblings])
             raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
-            begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
+            begun = _jobs_of(folder)
             recorded = [path for path in begun if (path / RECORDS).is_file()]
             folders = sorted(recorded, key=order) or folders
             for path in begun if recorded else ():
@@ -281,6 +272,16 @@ def run_folders(folder: Path) -> list[Path]:
         return folders
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
+
+
+def _jobs_of(folder: Path) -> list[Path]:
+    """The folders in this one that jobs began; deeper ones where they are of this sweep, and in none of the others."""
+    found, name = list[Path](), folder.resolve().name
+    for depth in ("*", "*/*", "*/*/*"):  # hydra.sweep.subdir may have several parts
+        for path in sorted({one.parent for file in (RECORDS, manifest.FILE) for one in folder.glob(f"{depth}/{file}")}):
+            if depth == "*" or (manifest.read(path).get("sweep") == name and not set(found) & set(path.parents)):
+                found.append(path)
+    return sorted(found)
 
 
 def config_of(folder: Path) -> dict[str, Any]:

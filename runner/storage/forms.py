@@ -33,7 +33,9 @@ def misfit(value: Any, form: Any, place: str = "") -> str:
     """The first part of a value that is not of its type: where, what is there, and what is right; empty where all is.
     ``place``: the dotted key of the value."""
     if type(value) not in (kinds := kinds_of(form)):
-        right = [name for kind, name in _NAMES.items() if kind in kinds and not (kind in (int, bool) and float in kinds)]
+        right = [
+            name for kind, name in _NAMES.items() if kind in kinds and not (kind in (int, bool) and float in kinds)
+        ]
         return f"{place or 'all'} is {json.dumps(value)[:40]}, not {' or '.join(right)}"
     if get_origin(form) in _UNIONS:
         form = next(one for one in get_args(form) if type(value) in kinds_of(one))

@@ -90,7 +90,8 @@ def read_begun(folder: Path) -> Manifest:
     found = read(folder)
     missing = _BEGUN - found.keys()
     for part, names in _WITHIN.items():
-        missing |= {f"{part}.{name}" for name in names - (found.get(part) or dict.fromkeys(names)).keys()}
+        there: Any = found.get(part) or names
+        missing |= {f"{part}.{name}" for name in names.difference(there)}
     if missing:
         raise ConfigError(f"{folder / FILE} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
     return found
