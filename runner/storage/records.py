@@ -5,16 +5,17 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import orjson
 
 from components.core.errors import ConfigError
 from components.core.redaction import HIDDEN, unmistakable_secrets
 from components.core.types import Sample, Score, Trajectory
-from components.core.usage import usage_of
+from components.core.usage import CallUsage, EpisodeUsage, usage_of
 from runner.storage import disk
 from runner.storage.forms import fields_of, kinds_of, misfit
 from runner.storage.schema import Record
@@ -28,9 +29,7 @@ _LOCK_SECONDS = 2.0  # a tracker locks a folder for a moment, longer on a busy m
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
-_KINDS = {name: kinds_of(form) for name, form in fields_of(Record).items()}
-_ANY, _NUMBERS = kinds_of(Any), kinds_of(float | None)
-_VALUES = {"scores": _NUMBERS, "ceilings": _NUMBERS, "strata": kinds_of(str)}
+_VALUES = tuple((name, kinds_of(get_args(fields_of(Record)[name])[1])) for name in ("scores", "ceilings", "strata"))
 REPAIR = f"put {FILE} back, or delete it and resume, and the journal answers again"
 
 
@@ -187,14 +186,26 @@ def _record(path: Path, number: int, line: bytes, steps: bool = True) -> Record:
 
 def _fits(record: Mapping[str, Any]) -> bool:
     """Whether its fields are of the types that ``misfit`` requires; much faster, for there are many records."""
-    for name, value in record.items():
-        if type(value) not in _KINDS.get(name, _ANY):
+    if not _are_right(Record, tuple(record), *map(type, record.values())):
+        return False
+    for name, kinds in _VALUES:
+        if name in record and not kinds.issuperset(map(type, record[name].values())):
             return False
-        if name in _VALUES and not _VALUES[name].issuperset(map(type, value.values())):
+    usage = record.get("usage", {})
+    parts = usage.get("purposes")
+    if not _are_right(EpisodeUsage, tuple(usage), *map(type, usage.values())):
+        return False
+    for part in parts.values() if parts else ():
+        if type(part) is not dict or not _are_right(CallUsage, tuple(part), *map(type, part.values())):
             return False
-    purposes = (usage := record.get("usage", {})).get("purposes", {})
-    parts = [{**usage, "purposes": 0}, *purposes.values()] if isinstance(purposes, dict) else [None]
-    return all(isinstance(part, dict) and _NUMBERS.issuperset(map(type, part.values())) for part in parts)
+    return True
+
+
+@lru_cache(maxsize=1_024)  # most records have their fields in common
+def _are_right(form: type, names: tuple[str, ...], *kinds: type) -> bool:
+    known, other = fields_of(form), kinds_of(Any if form is Record else float | None)
+    fitting = (kinds_of(known[name]) if name in known else other for name in names)
+    return all(kind in fit for kind, fit in zip(kinds, fitting, strict=True))
 
 
 def _repair(folder: Path) -> set[tuple[str, int]]:

@@ -1,12 +1,13 @@
 """Limits on concurrent calls and calls per minute, deadlines and retries."""
 
 import asyncio
+import time
 
 import pytest
 
 from components.core.messages import Completion, Message, Usage
 from components.models.gateway import Gateway
-from components.models.limits import Limiter, Minute, Retries
+from components.models.limits import Deadlines, Limiter, Minute, Retries
 from components.models.replies import Fault
 
 
@@ -286,3 +287,27 @@ def test_rate_limits_without_a_retry_header_wait_longer():
 def test_retry_after_is_obeyed():
     waits = [Retries().delay(0, Fault("rate_limit", "", retry_after=7.0)) for _ in range(100)]
     assert min(waits) >= 7 and max(waits) <= 7.5
+
+
+async def test_time_in_which_the_loop_did_not_listen_is_not_in_a_deadline():
+    deadlines, reply = Deadlines(0.15), asyncio.get_running_loop().create_future()
+
+    async def call():
+        task, cancelling = deadlines.start()
+        try:
+            await reply
+        except asyncio.CancelledError:
+            assert deadlines.end(task, cancelling)
+            return "timeout"
+        deadlines.end(task, cancelling)
+        return "reply"
+
+    calling = asyncio.create_task(call())
+    await asyncio.sleep(0.01)
+    time.sleep(0.4)  # own work
+    await asyncio.sleep(0.01)
+    assert not calling.done()
+    reply.set_result(None)
+    assert await calling == "reply"
+    reply, begin = asyncio.get_running_loop().create_future(), time.monotonic()
+    assert await call() == "timeout" and time.monotonic() - begin < 1

@@ -1,7 +1,9 @@
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from components.text import answers
 from components.text.answers import (
     after_lead,
     after_mark,
@@ -230,3 +232,15 @@ def test_last_announcement_counts(text, expected):
 def test_sentence_ends_before_a_capital_or_at_a_line_and_not_in_a_number():
     assert sentence("The answer is 0.5 mg approx. daily. Then stop.") == "0.5 mg approx. daily"
     assert sentence("Answer: liver\nThe rest") == "liver"
+
+
+def test_a_reply_without_a_mark_is_not_read_to_find_its_short_form(monkeypatch):
+    monkeypatch.setattr(answers, "_letter_places", None)
+    assert answers.chosen(" I think A ", {"A": "one", "B": "two"}) == "I think A"
+
+
+def test_letters_are_looked_for_up_to_the_second_one(monkeypatch):
+    looked = []
+    monkeypatch.setattr(answers, "_ARTICLE", SimpleNamespace(match=lambda text, place: looked.append(place)))
+    assert answers.parse_letter("A, A, B, " * 50, {"A": "one", "B": "two"}) is None
+    assert looked == [0, 3, 6]
