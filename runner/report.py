@@ -14,6 +14,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
+from runner.results.folders import folder_of
 from runner.results.merge import merge
 from runner.results.metrics import as_json, summarise
 from runner.results.processes import map_folders
@@ -22,7 +23,7 @@ from runner.results.publications.paper import load
 from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.render.formats import comma
 from runner.results.rows import read_metrics
-from runner.results.runs import Run, config_of, folder_of, run_folders
+from runner.results.runs import Run, config_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode
@@ -207,7 +208,7 @@ def _show(found: Refreshed, whole: bool = False) -> None:
     """Print a run's metrics; ``whole``: by strata too."""
     run, graded = found
     name = run.folder.name if run.manifest.get("sweep") else run.manifest["name"]
-    present(f"{name}: {status_line(run.manifest)}", run.manifest, run.summary, whole)
+    present(f"{name}: {status_line(run.manifest, len(run.table))}", run.manifest, run.summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
@@ -217,10 +218,7 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
     from runner.rating.command import judge_lines
 
-    facts = manifest.read(folder)
-    if missing := {"name", "choices", "dataset", "status"} - facts.keys():
-        path = folder / manifest.FILE
-        raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
+    facts = manifest.read_begun(folder)
     for change in changed_files(folder):
         print_note(f"warning: {change.line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)

@@ -22,7 +22,7 @@ from runner.results.steps import Steps
 from runner.results.table import Table
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
-from runner.storage.records import read, slim
+from runner.storage.records import REPAIR, read, slim
 from runner.storage.resume import metrics_of, setting
 from runner.storage.schema import Manifest, Record
 from runner.terminal.command import print_note
@@ -83,7 +83,7 @@ class Run:
         for record in read(self.folder, steps=steps):
             if not record.keys() >= _NEEDED:
                 missing = " and no ".join(sorted(_NEEDED - record.keys()))
-                text = f"the record of {record['sample_id']!r} has no {missing}; delete its line and resume"
+                text = f"the record of {record['sample_id']!r} has no {missing}; {REPAIR}"
                 raise ConfigError(f"{self.folder / RECORDS}: {text}")
             yield record
 
@@ -246,15 +246,6 @@ def _names(some: Sequence[Run], runs: Sequence[Run]) -> list[str]:
     return [", ".join(f"{key}={value}" for key, value in run.swept) or agents[run] for run in some]
 
 
-def folder_of(runs: Sequence[Run]) -> Path | None:
-    """The folder of the run, or of the sweep that all of these are of; None for others."""
-    folders = {run.folder.resolve() for run in runs}
-    if len(folders) == 1:
-        return runs[0].folder
-    swept = len({folder.parent for folder in folders}) == 1 and all(run.manifest.get("sweep") for run in runs)
-    return runs[0].folder.parent if swept else None
-
-
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
     began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
@@ -270,7 +261,7 @@ def run_folders(folder: Path) -> list[Path]:
             near = meant(folder.name, [path.name for path in siblings])
             raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
-            begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
+            begun = _jobs_of(folder)
             recorded = [path for path in begun if (path / RECORDS).is_file()]
             folders = sorted(recorded, key=order) or folders
             for path in begun if recorded else ():
@@ -286,12 +277,23 @@ def run_folders(folder: Path) -> list[Path]:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
 
 
+def _jobs_of(folder: Path) -> list[Path]:
+    """The folders in this one that jobs began; deeper ones where they are of this sweep, and in none of the others."""
+    found, name = list[Path](), folder.resolve().name
+    for depth in ("*", "*/*", "*/*/*"):  # hydra.sweep.subdir may have several parts
+        for path in sorted({one.parent for file in (RECORDS, manifest.FILE) for one in folder.glob(f"{depth}/{file}")}):
+            if depth == "*" or (manifest.read(path).get("sweep") == name and not set(found) & set(path.parents)):
+                found.append(path)
+    return sorted(found)
+
+
 def config_of(folder: Path) -> dict[str, Any]:
     """A run's config. Raises ConfigError."""
     path = folder / "config.yaml"
     try:
         found = read_yaml(path)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        json.dumps(found, default=str)  # an anchor within itself has no end
+    except (OSError, ValueError, TypeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ConfigError(f"{path} is not the config of a run: it holds {type(found).__name__}, not names and values")

@@ -21,6 +21,7 @@ from runner.experiment.parts import PrivacyRefused
 from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
+from runner.storage.integrity import refuse_changed_records
 from runner.storage.resume import is_complete, quoted, refuse_changes, unused
 from runner.sweep.shards import split
 
@@ -101,6 +102,8 @@ def _check(cell: Cell, loader: Any) -> None:
         study(experiment)  # what a model knows is part of what it is
         manifest.refuse_others(cell.folder, facts_of(experiment))
     cell.complete = is_complete(cell.folder)
+    if not cell.complete:
+        refuse_changed_records(cell.folder)
     split(cell, experiment)
     if not cell.complete and not cell.parts:
         cell.experiment = experiment

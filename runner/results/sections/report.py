@@ -162,12 +162,14 @@ def calls_line(manifest: Manifest, last_written: float | None = None, n_before: 
     return text + (f"; {n_before:,} samples finished before" if n_before else "")
 
 
-def status_line(manifest: Manifest) -> str:
-    """How the run ended, in one sentence; or that it did not."""
+def status_line(manifest: Manifest, n_records: int | None = None) -> str:
+    """How the run ended, in one sentence; or that it did not. ``n_records``: as many are there now."""
     if not (counts := manifest.get("counts")):
         return (
             f"Status {manifest.get('status')}: it has not ended: it still runs or was killed (run.resume=FOLDER "
             "resumes it); what follows is of the episodes finished so far."
         )
     done = f"{counts['finished']} of {counts['wanted']} episodes finished, {counts['errored']} errored"
+    if n_records is not None and n_records < counts["finished"]:
+        done = f"{n_records} of {counts['wanted']} episodes are in records.jsonl, {counts['finished']} were finished"
     return f"Status {manifest['status']}: {done}."

@@ -1,6 +1,6 @@
 """How many calls a run sent, and how many the journal answered; which score decides."""
 
-from runner.results.sections.report import calls_line, present
+from runner.results.sections.report import calls_line, present, status_line
 
 SPENT = {"usd": 0.5}
 
@@ -33,3 +33,9 @@ def test_score_that_decides_is_named_by_its_mean_of_means(capsys):
     rest = {name: {"value": 0} for name in totals}
     present("run", facts, {"metrics": metrics | rest, "strata": {}})
     assert "total/score/x decides" in capsys.readouterr().out
+
+
+def test_the_status_of_a_complete_run_has_the_records_that_are_there():
+    facts = {"status": "complete", "counts": {"finished": 4, "wanted": 4, "errored": 0}}
+    assert status_line(facts, 4) == "Status complete: 4 of 4 episodes finished, 0 errored."
+    assert status_line(facts, 0) == "Status complete: 0 of 4 episodes are in records.jsonl, 4 were finished."

@@ -292,7 +292,10 @@ def test_finished_job_without_records_or_metrics_restores_them(home):
     (cut / "records.jsonl").write_bytes((cut / "records.jsonl").read_bytes()[:-9])
     (damaged / "metrics.json").write_text("")
     done = home.run(*SWEEP, "seed=0,1,2")
-    assert done.code == 0 and "1 of them finished before" in done.err and "3 of 3 jobs" in done.out
+    assert done.code == 2 and "records.jsonl and resume" in done.err and str(cut.name) in done.err
+    (cut / "records.jsonl").unlink()
+    done = home.run(*SWEEP, "seed=0,1,2")
+    assert done.code == 0 and "finished before" in done.err and "3 of 3 jobs" in done.out
     for folder in folders:
         assert len((folder / "records.jsonl").read_text().splitlines()) == 4
         assert json.loads((folder / "metrics.json").read_text())["metrics"]
