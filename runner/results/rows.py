@@ -84,13 +84,13 @@ def labels_of(runs: Sequence[Run]) -> list[str]:
     labels = [_label(run, runs) for run in runs]
     for label, equal in group_by(range(len(runs)), labels.__getitem__).items():
         if len(equal) > 1:
-            for n, name in zip(equal, _names_of([runs[n] for n in equal]), strict=True):
+            for n, name in zip(equal, _tell_apart([runs[n] for n in equal]), strict=True):
                 labels[n] = name if len(equal) == len(runs) else f"{label} {name}"
     return labels
 
 
-def _names_of(runs: Sequence[Run]) -> list[str]:
-    """What tells runs of the same settings apart: their limits, else the ends of their paths, as short as they differ."""
+def _tell_apart(runs: Sequence[Run]) -> list[str]:
+    """What tells runs of the same settings apart: their limits, else the shortest ends of their paths."""
     paths = [run.folder.absolute().parts for run in runs]
     ends = (["/".join(path[-n:]) for path in paths] for n in range(1, max(map(len, paths)) + 1))
     limits = [f"limit={run.cfg.get('limit')}" for run in runs]
@@ -142,8 +142,12 @@ def is_named(row: Row, names: Collection[str]) -> bool:
     """Whether a name is of this row: agent, label, folder, or a value that the sweep varied (``key=value`` too)."""
     pairs = {pair for run in row.runs for pair in run.swept}
     varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
-    own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
-    return not (own | varied).isdisjoint(names)
+    return not (names_of(row) | varied).isdisjoint(names)
+
+
+def names_of(row: Row) -> set[str]:
+    """Its label, its agent, and the names of its folders."""
+    return {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
 
 
 def nearest_rows(row: Row, named: Sequence[Row]) -> list[Row]:
@@ -173,7 +177,7 @@ def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
     labels = {}
     for row in rows(*runs):  # runs that share a row have the names of their datasets too, or of their folders
         names = [run.dataset for run in row.runs]
-        names = names if len(set(names)) == len(names) else _names_of(row.runs)
+        names = names if len(set(names)) == len(names) else _tell_apart(row.runs)
         for run, name in zip(row.runs, names, strict=True):
             labels[run] = row.label if len(row.runs) == 1 else f"{row.label} {name}"
     found = []

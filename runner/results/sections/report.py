@@ -147,19 +147,20 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
 
 
 def calls_line(manifest: Manifest, last_written: float | None = None, n_before: int = 0) -> str:
-    """What was sent and what the journal answered; empty where all was sent now and is in the records.
+    """What was sent and what the journal answered since this start; empty where all was sent now and is in the records.
     ``last_written``: of what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a
     dead server or a wrong key is not noticed then. ``n_before``: samples that earlier parts of the run finished."""
-    calls = manifest["calls"]
-    found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
+    *before, now = manifest["sessions"]
+    sent, found, apart, usd = now["sent"], now["from_journal"], now.get("beside", 0), manifest["spent"]["usd"]
     if not found and not apart and not n_before:
         return ""
-    text = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
-    if not calls["sent"] and last_written is not None:
+    text = f"calls:      {sent:,} sent, {found:,} answered by the journal"
+    if not sent and found and last_written is not None:
         text += f", last written {datetime.fromtimestamp(last_written):%Y-%m-%d %H:%M}: no model was asked"
     text += f"; {apart:,} of them apart from the episodes" if apart else ""
     text += f"; ${usd:.4f} in all" if apart and usd else ""
-    return text + (f"; {n_before:,} samples finished before" if n_before else "")
+    n_sent = sum(one["sent"] for one in before)
+    return text + (f"; {n_before:,} samples finished before ({n_sent:,} calls sent)" if n_before else "")
 
 
 def status_line(manifest: Manifest) -> str:

@@ -3,7 +3,8 @@
 import asyncio
 import sys
 
-from runner.job.task import Task
+from components.core.errors import ConfigError
+from runner.job.task import Task, end_of
 from tests.runner.results.folders import write
 
 
@@ -23,3 +24,12 @@ def test_an_interrupt_after_the_end_says_that_the_run_is_complete(tmp_path):
     assert "continue with" in task.continuing
     write(tmp_path / "here", {"one": ("k", [1])}, status="complete")
     assert task.continuing == f"; the run is complete: {tmp_path / 'here'}"
+
+
+def test_a_refusal_is_an_error_of_the_log_only_once_the_sweep_ends(caplog):
+    async def refused():
+        raise ConfigError("start the server")
+
+    caplog.set_level("INFO", "runner.sweep")
+    assert asyncio.run(end_of("a", refused(), set())) == "start the server"
+    assert [record.levelname for record in caplog.records] == ["INFO"]

@@ -80,7 +80,11 @@ def test_what_follows_from_a_choice_is_named_by_it(make):
 
     runs = [run("paper"), run("code"), run("code", reader="none")]
     assert [row.label for row in rows_of(runs)] == ["paper", "reader=code code", "reader=none code"]
-    assert [column.label for column in grid_of(runs).columns] == ["cab paper", "cab reader=code code", "cab reader=none code"]
+    assert [column.label for column in grid_of(runs).columns] == [
+        "cab paper",
+        "cab reader=code code",
+        "cab reader=none code",
+    ]
 
 
 def test_labels_are_short_and_no_two_are_equal(make):
