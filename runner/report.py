@@ -4,7 +4,6 @@ A FOLDER is a run's or a sweep's: outputs/<name>/<time>.
 """
 
 import argparse
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -52,14 +51,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int | None:
-    if any(word.partition("=")[0] == "--show" for word in words):
-        raise ConfigError(f"--show: an episode is shown by {_PROGRAM} episode SAMPLE FOLDER")
-    if words and words[0].startswith("-") and words[0] not in ("-h", "--help"):
-        raise ConfigError(f"{words[0]}: the command comes first: {_PROGRAM} COMMAND FOLDER ...; {_PROGRAM} --help")
+    if "--show" in words or (words and words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        raise ConfigError(f"the command comes first: {_PROGRAM} COMMAND FOLDER ..., or episode SAMPLE FOLDER; --help")
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
-        command = " ".join([_PROGRAM, "table", *map(shlex.quote, words[1 if near else 0 :] or ["FOLDER"])])
-        raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {command}")
+        raise ConfigError(f"{words[0]!r} is no command; {near}tables: {_PROGRAM} table {' '.join(words[bool(near) :])}")
     if not words or words[0] not in COMMANDS:
         parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

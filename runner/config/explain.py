@@ -38,7 +38,7 @@ _TWICE = re.compile(r"Multiple values for (\w+)\. To override a value use 'overr
 
 
 def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, ``limit:5`` and ``agent react``, which Hydra would not explain, and for
+    """Raise ConfigError for ``--limit=5``, ``limit:5`` and ``GROUP NAME``, which Hydra would not explain, and for
     ``agent=x.yaml``."""
     for before, word in zip(("", *words), words, strict=False):
         key, equals, value = word.partition("=")

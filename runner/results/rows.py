@@ -142,12 +142,8 @@ def is_named(row: Row, names: Collection[str]) -> bool:
     """Whether a name is of this row: agent, label, folder, or a value that the sweep varied (``key=value`` too)."""
     pairs = {pair for run in row.runs for pair in run.swept}
     varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
-    return not (names_of(row) | varied).isdisjoint(names)
-
-
-def names_of(row: Row) -> set[str]:
-    """Its label, its agent, and the names of its folders."""
-    return {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
+    own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
+    return not (own | varied).isdisjoint(names)
 
 
 def nearest_rows(row: Row, named: Sequence[Row]) -> list[Row]:

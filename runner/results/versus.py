@@ -16,7 +16,7 @@ from runner.results.intervals import Metric
 from runner.results.kinds import Better, as_gain
 from runner.results.levels import average, levelled_mean, used_levels
 from runner.results.pairs import Difference, Pairs, adjust, difference_of, pairs_of, shares_of
-from runner.results.rows import Row, is_named, names_of, nearest_rows
+from runner.results.rows import Row, is_named, nearest_rows
 from runner.results.significance import sign_flip_p
 from runner.results.table import OWN
 
@@ -144,7 +144,9 @@ def _check(
         near = meant(missing[0], known)
         raise ConfigError(f"--metric: no run here has {missing[0]!r}; {near}there are {', '.join(known)}")
     if missing := [name for name in baselines or () if not present_among(grid, [name])]:
-        near = meant(missing[0], sorted({name for row in grid.rows for name in names_of(row)}))
+        near = meant(
+            missing[0], [str(name) for row in grid.rows for name in (row.label, row.first.choices.get("agent"))]
+        )
         raise ConfigError(f"--baselines: no method here is {missing[0]!r}; {near}there are {labels}")
     if any(one.difference.metric.n for one in found):
         return

@@ -136,10 +136,10 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
-        (["stratas", "RUN"], "'stratas' is not a command of runner.report; did you mean strata"),
-        (["tables", "a b"], "did you mean table or samples or tools? tables: python -m runner.report table 'a b'\n"),
-        (["page", "RUN", "--show", "012"], "--show: an episode is shown by python -m runner.report episode SAMPLE FOL"),
+        (["RUN"], "'RUN' is no command; tables: python -m runner.report table RUN"),
+        (["stratas", "RUN"], "'stratas' is no command; did you mean strata"),
+        (["tables", "a"], "did you mean table or samples or tools? tables: python -m runner.report table a\n"),
+        (["page", "RUN", "--show", "012"], "python -m runner.report COMMAND FOLDER ..., or episode SAMPLE FOLDER"),
         (["tools"], "the following arguments are required: FOLDER"),
         (["table", "RUN", "--what"], "unrecognized arguments: --what"),
         ([], "the following arguments are required: COMMAND"),

@@ -82,7 +82,9 @@ def present(title: str, facts: Manifest, summary: Summary, whole: bool = False) 
     main = {name: one for name, one in metrics.items() if name.partition("/")[0] not in _TOTALS}
     names = dict.fromkeys([decides, *(main if whole else _first_names(main, facts, summary))])
     rows = {name: main[name] for name in names if name in main and main[name]["value"] is not None}
-    first = f"{decides} decides; " if decides in rows else ""
+    zero = decides in rows and rows[decides].get("ceiling") == 0 and better(decides, [facts]) == "higher"
+    why = " (0 is all that a perfect agent reaches of it here: look at the other scores)" if zero else ""
+    first = f"{decides} decides{why}; " if decides in rows else ""
     show_sheet(replace(_results(title, rows, facts), notes=[f"{first}↑ higher is better, ↓ lower"] if rows else []))
     undefined = [name for name, one in main.items() if one["value"] is None]
     if undefined and whole:

@@ -37,4 +37,7 @@ def test_score_that_decides_is_named_by_its_mean_of_means(capsys):
     totals = ("calls/total", "calls/per_sample", "cost/usd", "tokens/input", "tokens/output", "time/seconds_p50")
     rest = {name: {"value": 0} for name in totals}
     present("run", facts, {"metrics": metrics | rest, "strata": {}})
-    assert "total/score/x decides" in capsys.readouterr().out
+    assert "total/score/x decides; " in capsys.readouterr().out
+    metrics["total/score/x"] |= {"value": 0, "ceiling": 0}
+    present("run", facts, {"metrics": metrics | rest, "strata": {}})
+    assert "total/score/x decides (0 is all that a perfect agent reaches of it here" in capsys.readouterr().out
