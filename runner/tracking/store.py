@@ -36,8 +36,10 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
 _RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 _BACKOFF = "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR"
-_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2", _BACKOFF: "1",
-             "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
+_BOUNDS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2", _BACKOFF: "1",
+           "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20",
+           "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",  # which may be a day
+           "MLFLOW_ALLOW_HTTP_REDIRECTS": "false"}  # fmt: skip  # data go to the configured address alone
 PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
@@ -181,7 +183,7 @@ def _asking_once() -> Iterator[None]:
 def load(with_database: bool = False) -> None:
     """Import MLflow, silenced and with its waiting bounded; a user's own bounds count."""
     os.environ.update(_ENVIRONMENT)
-    for name, value in _TIMEOUTS.items():
+    for name, value in _BOUNDS.items():
         os.environ.setdefault(name, value)
     logging.getLogger("mlflow").setLevel(logging.CRITICAL)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
@@ -197,11 +199,12 @@ def failures() -> tuple[type[Exception], ...]:
     try:
         load()
         from alembic.util.exc import CommandError
+        from google.protobuf.json_format import ParseError
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError:
         return ImportError, OSError
-    return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError
+    return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError, ParseError
 
 
 def short(error: object, database: Path | None = None) -> str:
@@ -210,6 +213,8 @@ def short(error: object, database: Path | None = None) -> str:
     if isinstance(error, OSError) and error.errno in FULL and (path := error.filename2 or error.filename):
         error = Unwritable(Path(path), error)  # of a copy the second is the new one
     text = redact(str(error).strip().partition("\n")[0]).replace(f"//{HIDDEN}", "//")
+    if redirect := re.search(r"failed with error code (3\d\d) != 200", text):
+        return f"HTTP {redirect[1]}, a redirect, which is not followed: give the address that it leads to"
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
         return damaged(database, text.removeprefix(_UNREADABLE))

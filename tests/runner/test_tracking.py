@@ -479,6 +479,42 @@ def test_a_run_is_made_once_by_a_server_that_is_busy_at_first(monkeypatch, tmp_p
     assert len(Busy.made) == n and Busy.codes == [], "a refusal is not repeated, a busy server is asked as often as set"
 
 
+@pytest.mark.parametrize(
+    "code, body, message",
+    [
+        (307, b"", "HTTP 307, a redirect, which is not followed: give the address that it leads to"),
+        (302, b"", "HTTP 302, a redirect"),
+        (429, b"", "too many 429 error responses"),
+        (503, b"", "too many 503 error responses"),
+        (200, b'{"experiment": 7}', "Failed to parse experiment field"),
+        (200, b"[1,2]", "the response body was not in a valid JSON format"),
+    ],
+)
+def test_a_server_that_redirects_or_is_none_of_mlflow_is_left_with_one_line(monkeypatch, tmp_path, code, body, message):
+    class Odd(SlowToMake):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(code)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Retry-After", "86400")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0")
+    asked = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        try:
+            with pytest.raises(store.failures()) as error:
+                store.connect(config(tmp_path, "x", uri=f"http://127.0.0.1:{server.server_address[1]}"))
+        finally:
+            server.shutdown()
+    assert message in store.short(error.value) and "/elsewhere" not in asked
+
+
 @slow
 def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
