@@ -98,7 +98,9 @@ def test_labels_are_short_and_no_two_are_equal(make):
     long = [{"verifier": {f"s{n}": f"{name}{n}" for n in range(40)}} for name in "abc"]
     found = labels(*((f"l{n}", cfg | {"memory": {"last": n // 2}}) for n, cfg in enumerate(long)))
     assert len(set(found)) == 3 and max(map(len, found)) <= 60, found
-    assert len(labels(("x", long[0]), ("y", long[0]))) == 2
+    data = [{"dataset": {f"s{n}": f"{name}{n}" for n in range(20)} | {"z": z}} for name, z in ("aa", "ab", "ba")]
+    runs = [make(f"d{n}", {"one": ("k", [1])}, cfg=cfg) for n, cfg in enumerate(data)]
+    assert len({column.label for column in grid_of(runs).columns}) == 3
 
 
 def test_choices_within_a_choice_give_rows_their_names(make):
