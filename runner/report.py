@@ -52,11 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int | None:
-    if words and words[0].startswith("-") and words[0] not in ("-h", "--help"):
-        raise ConfigError(f"{words[0]}: the command comes first: {_PROGRAM} COMMAND FOLDER ...; {_PROGRAM} --help")
+    if "--show" in words or (words and words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        raise ConfigError(f"the command comes first: {_PROGRAM} COMMAND FOLDER ..., or episode SAMPLE FOLDER; --help")
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
-        raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}")
+        raise ConfigError(f"{words[0]!r} is no command; {near}tables: {_PROGRAM} table {' '.join(words[bool(near) :])}")
     if not words or words[0] not in COMMANDS:
         parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -110,7 +110,7 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
 
 def _section(name: str, options: Options) -> None:
     if (section := page.SECTIONS[name](_runs(options))) is None:
-        raise ConfigError(f"{name}: these runs have nothing for this section")
+        raise ConfigError(f"{name}: these runs have nothing for this section ({_SECTIONS[name]})")
     show_section(section)
 
 
@@ -239,7 +239,7 @@ _FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or swee
 _OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
 _SECTIONS = {  # without options; docs/guides/reports.md says more
     "leaderboard": "headline scores of every run, its cost and duration", "models": "one row per model",
-    "forks": "recorded episodes that were continued: effects, the chance from each step",
+    "forks": "recorded episodes that were continued: effects, the chance from each step; needs fork=RUN",
     "curves": "the settings that compare.curves names, each varied alone", "means": "means by groups, such as task",
     "per-record": "record by record (patient), the score that compare.per_record names",
     "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",
@@ -247,7 +247,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "samples": "the score that decides by sample, where runs disagree first",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
-    "confidence": "how sure the agent was: risk and coverage, calibration, refusals",
+    "confidence": "how sure the agent was: risk and coverage, calibration, refusals; needs agent.confidence",
     "refusals": "what a condition took away against what the agent stated",
     "harm": "expected harm, the worst cases, groups of patients; needs scorer harm",
     "audit": "right and wrong answers by sound and unsound ways, with examples; needs scorer audit",

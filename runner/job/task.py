@@ -122,9 +122,9 @@ async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str])
         return end
     if not isinstance(end, Exception | SystemExit):  # an interrupt
         raise end
-    if isinstance(end, ConfigError | OSError):  # a refusal or the machine: a line is enough
+    if isinstance(end, ConfigError | OSError):  # a refusal, which the sweep's end names, or the machine: a line
         line = redact(str(end))
-        level = logging.INFO if line in reported else logging.ERROR
+        level = logging.INFO if line in reported or isinstance(end, ConfigError) else logging.ERROR
         context.run(log.log, level, "job %s broke off: %s", label, line)
         reported.add(line)
     else:

@@ -58,7 +58,15 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
 
 
 def _newest(runs: Sequence[Path]) -> Path:
-    return max(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name))
+    """The run that began last; those that were refused before a sample was finished come after all others."""
+
+    def order(run: Path) -> tuple[bool, int, str]:
+        notes = manifest.read(run)
+        counts = notes.get("counts")
+        began = notes.get("status") != "refused" or bool(counts and counts["finished"])
+        return began, (run / CONFIG).stat().st_mtime_ns, run.name
+
+    return max(runs, key=order)
 
 
 def _line_of(run: Path) -> str:

@@ -52,8 +52,14 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
                 note_refusal(error, cell.folder)
         except RecursionError:
             bad[number] = too_deep(cell.overrides)
-    shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
-    bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
+    stages = [
+        (c.experiment.stage.place, "; run them one by one, each with its stage.name")
+        for c in plan
+        if c.experiment and c.experiment.stage
+    ]
+    folders = Counter([*((c.folder, "") for c in plan), *stages])
+    shared = [f"several jobs would write to {f}{hint}" for (f, hint), n in folders.items() if n > 1 and not bad]
+    bad |= {-1 - n: ConfigError(text) for n, text in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
         bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
     if bad:
@@ -97,7 +103,10 @@ def _check(cell: Cell, loader: Any) -> None:
         )
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     experiment = replace(experiment, launch=cell.launch)
-    refuse_changes(cell.folder, cell.cfg)
+    try:
+        refuse_changes(cell.folder, cell.cfg)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; name another hydra.sweep.dir") from None
     if (cell.folder / manifest.FILE).exists():
         study(experiment)  # what a model knows is part of what it is
         manifest.refuse_others(cell.folder, facts_of(experiment))

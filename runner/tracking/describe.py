@@ -30,7 +30,7 @@ MAX_NOTE = 7_800  # MLflow cuts tags at 8,000 characters
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
            "errors": "FAILED"}  # fmt: skip
-_EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
+_ALWAYS = ("seed", "limit", "epochs")
 _BASES = "settings"  # the group of conf that agents choose themselves
 _READ = {str: ("status", "name", "start"), dict: ("choices", "varied", "dataset", "git", "prompts", "mlflow", "files")}
 _VALUE = re.compile(r"[-+.\deE/]+|true|false|null|", flags=re.IGNORECASE)
@@ -129,15 +129,12 @@ def job_of(folder: Path) -> Job:
 
 
 def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
-    """Resolved choices, every varied value and a few settings; without those that follow from a choice that is varied,
-    as the bases of agents do: MLflow's comparison preselects the first three that differ, by name."""
-    params: dict[str, Any] = {}
-    for key in (key for key in _EXTRA if "." not in key or key.partition(".")[0] not in job.varied):
-        params[key] = config
-        for part in key.split("."):
-            params[key] = params[key].get(part) if isinstance(params[key], Mapping) else None
-    choices = job.manifest.get("choices") or {}
-    params |= job.varied | {group: of for group, of in choices.items() if group.partition("/")[0] != _BASES}
+    """Resolved choices, what the command line set, and seed, limit and epochs; without settings that follow from a
+    choice, as the bases of agents do: MLflow's comparison preselects the first three that differ, by name."""
+    choices, params = job.manifest.get("choices") or {}, {key: config.get(key) for key in _ALWAYS}
+    params |= (job.manifest.get("varied") or {}) | {
+        group: of for group, of in choices.items() if group.partition("/")[0] != _BASES
+    }
     return {safe(key): _text(value) for key, value in params.items() if value is not None}
 
 

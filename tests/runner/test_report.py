@@ -157,8 +157,10 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
-        (["stratas", "RUN"], "'stratas' is not a command of runner.report; did you mean strata"),
+        (["RUN"], "'RUN' is no command; tables: python -m runner.report table RUN"),
+        (["stratas", "RUN"], "'stratas' is no command; did you mean strata"),
+        (["tables", "a"], "did you mean table or samples or tools? tables: python -m runner.report table a\n"),
+        (["page", "RUN", "--show", "012"], "python -m runner.report COMMAND FOLDER ..., or episode SAMPLE FOLDER"),
         (["tools"], "the following arguments are required: FOLDER"),
         (["table", "RUN", "--what"], "unrecognized arguments: --what"),
         ([], "the following arguments are required: COMMAND"),
@@ -168,6 +170,13 @@ def test_unknown_words_are_refused_in_one_line(words, message, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1
+
+
+def test_a_section_without_anything_says_what_it_needs(tmp_path, capsys):
+    folder = str(write(tmp_path / "a", {"one": ("k", [1])}))
+    for name, needs in (("harm", "scorer harm"), ("audit", "scorer audit"), ("confidence", "agent.confidence"),
+                        ("forks", "fork=RUN")):  # fmt: skip
+        assert main([name, folder]) == 2 and f"needs {needs})" in capsys.readouterr().err
 
 
 def test_every_section_is_a_command(capsys):

@@ -3,6 +3,7 @@ what they cost, with the runs that no other beats in both (the Pareto front)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from runner.results.arrays import np
 from runner.results.grid import deciding_score
@@ -162,11 +163,7 @@ def strata(runs: Sequence[Run]) -> Section | None:
     """A heat map per stratum and score; None where no stratum has two values."""
     found = read_metrics(*runs)
     parts: list[Sheet] = []
-    names = headlines(found)[:_STRATA_SCORES]
-    for stratum in dict.fromkeys(stratum for one in found for stratum in one.run.summary["strata"]):
-        values = sorted({value for one in found for value in one.run.summary["strata"].get(stratum, {})})
-        if len(values) < 2:
-            continue
+    for stratum, values in _strata_of(found).items():
         sizes = Counter[str]()
         for table in (one.run.table for one in found):
             counts = np.bincount(table["strata"], minlength=len(table.kinds)).tolist()
@@ -175,10 +172,24 @@ def strata(runs: Sequence[Run]) -> Section | None:
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
-        for name in names:
+        for name in headlines(found)[:_STRATA_SCORES]:
             parts += _heat_maps(found, name, stratum, labels, notes)
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None
+
+
+def mapped(runs: Sequence[Run]) -> set[tuple[str, str]]:
+    """The scores and strata of which there are heat maps."""
+    found = read_metrics(*runs)
+    return set(product(headlines(found)[:_STRATA_SCORES], _strata_of(found)))
+
+
+def _strata_of(found: Sequence[RunMetrics]) -> dict[str, list[str]]:
+    """Stratum -> its values, of those that have several."""
+    strata = [one.run.summary["strata"] for one in found]
+    names = dict.fromkeys(name for of in strata for name in of)
+    values = {name: sorted({value for of in strata for value in of.get(name, {})}) for name in names}
+    return {name: of for name, of in values.items() if len(of) > 1}
 
 
 def _heat_maps(

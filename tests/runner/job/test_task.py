@@ -6,8 +6,9 @@ import sys
 from omegaconf import OmegaConf
 
 from components.core import open_files
+from components.core.errors import ConfigError
 from runner.job.exit_codes import CONFIG
-from runner.job.task import Task
+from runner.job.task import Task, end_of
 from tests.runner.results.folders import write
 
 
@@ -33,3 +34,12 @@ def test_an_interrupt_after_the_end_says_that_the_run_is_complete(tmp_path):
     assert "continue with" in task.continuing
     write(tmp_path / "here", {"one": ("k", [1])}, status="complete")
     assert task.continuing == f"; the run is complete: {tmp_path / 'here'}"
+
+
+def test_a_refusal_is_an_error_of_the_log_only_once_the_sweep_ends(caplog):
+    async def refused():
+        raise ConfigError("start the server")
+
+    caplog.set_level("INFO", "runner.sweep")
+    assert asyncio.run(end_of("a", refused(), set())) == "start the server"
+    assert [record.levelname for record in caplog.records] == ["INFO"]
