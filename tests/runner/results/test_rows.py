@@ -9,6 +9,7 @@ from runner.results.levels import shared_groups
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.results.sections.means import show_means
+from runner.results.versus import compare_rows
 from tests.runner.results.folders import CFG, CHOICES, write
 
 
@@ -101,6 +102,14 @@ def test_labels_are_short_and_no_two_are_equal(make):
     data = [{"dataset": {f"s{n}": f"{name}{n}" for n in range(20)} | {"z": z}} for name, z in ("aa", "ab", "ba")]
     runs = [make(f"d{n}", {"one": ("k", [1])}, cfg=cfg) for n, cfg in enumerate(data)]
     assert len({column.label for column in grid_of(runs).columns}) == 3
+
+
+def test_baseline_is_suggested_by_its_agent_where_labels_are_settings(make):
+    runs = [make(name, {"one": ("k", [1])}, cfg={"limit": n}) for n, name in enumerate("ab")]
+    with pytest.raises(
+        ConfigError, match=r"no method here is 'reakt'; did you mean react\? there are limit=0, limit=1"
+    ):
+        compare_rows(grid_of(runs), baselines=["reakt"])
 
 
 def test_choices_within_a_choice_give_rows_their_names(make):
