@@ -224,12 +224,10 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     notes = group_by(((str(note), run) for run in runs for note in run.manifest.get("notes") or ()), lambda of: of[0])
     lines = [f"note: {note} ({', '.join(_names([run for _, run in of], runs))})" for note, of in notes.items()]
     for run in runs:
-        counts = run.manifest.get("counts")
-        counted = counts["finished"] if counts else 0
-        if run.manifest.get("status") == "complete" and counted > len(run.table):
+        finished = (run.manifest.get("counts") or {"finished": 0})["finished"]
+        if run.manifest.get("status") == "complete" and finished > (n := len(run.table)):
             lines.append(
-                f"note: {run.folder} was complete with {counted} records and holds {len(run.table)}: records.jsonl "
-                "was cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
+                f"note: {run.folder} was complete with {finished} records and holds {n}: {RECORDS} was changed"
             )
     warning = "simulated model: these numbers say nothing about any real model"  # which replays note
     if any(run.simulated for run in runs) and not any(warning in line for line in lines):

@@ -269,6 +269,6 @@ class LearntManifest(TypedDict, total=False):
     digest: str
     recipe: str
     privacy: str
-    dataset: DatasetFacts
+    dataset: Mapping[str, Any]
     texts: list[str]
     too_long: list[str]

@@ -238,12 +238,19 @@ def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, tag: str
     key, view = f"mlflow.sharedViewState.{tag}", describe.shared_view(jobs, tag, named)
     tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
     gone = ["unknown"] * (len(folders) - len(jobs))  # never begun, removed or damaged
-    if files and all(texts_may_leave(config, privacy) for privacy in (*(job.privacy for job in jobs), *gone)):
-        tracker.upload(parent, files, files[0].parent)  # the first one is at the top
+    attach(tracker, parent, files, [*(job.privacy for job in jobs), *gone], config)
     _remember_newest(config, url := view_url(config, tracker.experiment_id, tag=tag))
     if damaged:
         raise damaged[0]
     return url
+
+
+def attach(
+    tracker: Tracker, run_id: str, files: Sequence[Path], privacies: Sequence[str], config: Mapping[str, Any]
+) -> None:
+    """Attach files about jobs of these data classes, the first one at the top, if all of them may leave."""
+    if files and all(texts_may_leave(config, privacy) for privacy in privacies):
+        tracker.upload(run_id, files, files[0].parent)
 
 
 def _parent_of(tracker: Tracker, config: Mapping[str, Any], job: Job, tag: str | None, total_jobs: int) -> str | None:

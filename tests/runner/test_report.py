@@ -48,12 +48,10 @@ def test_a_run_in_progress_has_scores_in_tables_and_on_the_page(tmp_path, capsys
     writer.close()
 
 
-def test_equal_runs_in_folders_of_one_name_are_told_apart_by_a_number(tmp_path, capsys):
+def test_equal_runs_in_folders_of_one_name_are_told_apart_by_their_paths(tmp_path, capsys):
     folders = [str(write(tmp_path / name / "r", {"one": ("k", [1])}, levels={})) for name in "ab"]
     assert main(["table", *folders]) == 0
-    assert {"react openai r", "react openai r (2)"} == set(
-        re.findall(r"react openai r(?: \(2\))?", capsys.readouterr().out)
-    )
+    assert {"a/r", "b/r"} == set(re.findall(r"\b[ab]/r\b", capsys.readouterr().out.partition("each run")[0]))
 
 
 def test_runs_of_a_single_task_have_no_separate_means(tmp_path, capsys):

@@ -105,8 +105,8 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
     folder.mkdir(parents=True, exist_ok=True)
     write(folder, stops, price)
     facts = {
-        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"], "settings": "radagent"},
-        "varied": varied or {}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
+        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": "a+b", "settings": "radagent"},
+        "varied": {key: str(value) for key, value in (varied or {}).items()}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
         "dataset": {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": len(stops), "privacy": "open"},
         "prompts": {"radagent": "12ab"}, "start": "2026-10-09T08:53:20+00:00", "end": "2026-10-09T08:58:20+00:00",
         "command": "python -m runner", **(manifest or {}),
@@ -126,6 +126,7 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
 
 
 def write(folder, stops, price=0.002):
+    (folder / "records.jsonl").unlink(missing_ok=True)
     writer = RecordWriter(folder)
     for n, stop in enumerate(stops):
         scores = (
@@ -178,7 +179,7 @@ def test_single_run_shows_its_settings_and_ending(base, tmp_path, monkeypatch, c
     )
     assert (run.info.run_name, run.info.status, run.info.end_time) == ("radagent openai", "FINISHED", 1791536300000)
     assert run.data.params == {
-        "agent": "radagent", "model": "openai", "scorer": "a,b", "seed": "0", "epochs": "1",
+        "agent": "radagent", "model": "openai", "scorer": "a+b", "seed": "0", "epochs": "1",
     }  # fmt: skip
     assert list(run.data.metrics) == [
         "planning/levenshtein", "pass_1", "cost/usd",
@@ -737,7 +738,7 @@ def test_the_keys_that_close_assistant_and_guidance_are_mlflows():
     (package,) = find_spec("mlflow").submodule_search_locations
     text = b"".join(path.read_bytes() for path in Path(package, "server/js/build/static/js").glob("main.*.js"))
     names = [part.split(b'"')[1].removesuffix(b"_v1") for part in pages.STORED.split(b"setItem(")[1:]]
-    assert len(names) == 2 and all(b'key:"' + name + b'",version:1' in text for name in names)
+    assert len(names) == 3 and all(b'"' + name + b'"' in text for name in names)
 
 
 def test_comparing_preselects_what_varied():
