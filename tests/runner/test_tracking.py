@@ -126,6 +126,7 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
 
 
 def write(folder, stops, price=0.002):
+    (folder / "records.jsonl").unlink(missing_ok=True)
     writer = RecordWriter(folder)
     for n, stop in enumerate(stops):
         scores = (
