@@ -99,7 +99,7 @@ def read_begun(folder: Path) -> Manifest:
 
 def read_learnt(folder: Path) -> LearntManifest:
     """The manifest of a memory or prompt set; empty when there is none. Raises ConfigError for a damaged one."""
-    return cast(LearntManifest, _read(folder, LearntManifest))
+    return cast(LearntManifest, _read(folder, dict))
 
 
 def _read(folder: Path, form: type) -> Any:

@@ -218,8 +218,8 @@ class Manifest(TypedDict, total=False):
     name: str
     sweep: str | None
     number: int | None
-    choices: dict[str, str]
-    varied: dict[str, str]
+    choices: dict[str, Any]  # names; null for none, a list where there are several
+    varied: dict[str, Any]
     swept: list[str]
     model_kind: str
     models: dict[str, str]

@@ -20,6 +20,7 @@ WHOLE = {
 @each_row(
     "part, message",
     [
+        ({"models": {"main": None}}, "models.main is null, not text"),
         ({"varied": None}, "varied is null, not names and values"),
         ({"name": ["a"]}, 'name is ["a"], not text'),
         ({"seed": "x"}, 'seed is "x", not a whole number'),
