@@ -36,29 +36,31 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
     for path in unsent.markers(place) if chosen is None else chosen:
         with unsent.sending(place):
             work: Unsent | None = None
+            was_tried = False
             try:
                 if (work := unsent.read(path)) is None or work.is_elsewhere:
                     continue
                 if isinstance(work, UnsentRun) and unsent.is_running(work.folder):
-                    if chosen is not None:
-                        unsent.put_last(path)  # nobody waits for a run that was begun again
+                    was_tried = chosen is not None  # nobody waits for a run that was begun again
                     continue
+                was_tried = True
                 if work.is_removed:
                     raise unsent.put_aside(path, f"is of {work.folder}, which was moved or removed")
-                try:
-                    _send(place, work, down)
-                finally:  # also after a bug: others are sent before it the next time
-                    unsent.put_last(path)
+                _send(place, work, down)
                 found.sent += 1
                 path.unlink(missing_ok=True)
             except unsent.BadMarker as error:
                 found.aside += 1
                 found.failed.append(str(error))
             except failures(ConfigError) as error:
+                was_tried = True
                 folder, database = (path, None) if work is None else (work.folder, _database_of(work))
                 whole = not isinstance(work, UnsentRun)
                 found.failed.append(unsent.line(place, folder, error, database, whole=whole))
-                unsent.put_last(path)
+                unsent.note(place, found.failed)  # before a command that waits sees that it was tried
+            finally:
+                if was_tried:  # also after a bug: others are sent before it the next time
+                    unsent.put_last(path)
     if found != unsent.Outcome():
         unsent.note(place, found.failed)
     return found
