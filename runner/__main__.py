@@ -104,7 +104,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if task.started or is_interrupt(error):
             raise
-        finding = explain(error, [word for word in words if "=" in word], catalogue_of(words))
+        finding = explain(error, [word for word in words if "=" in word], catalogue_of(words, strict=True))
         raise ConfigErrors([finding]) from None
     except TypeError:
         if (invalid := invalid_list(words, catalogue_of(words))) is None:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from components.core.errors import ConfigError
-from runner.results.metrics import Summary, as_json, summarise
+from runner.results.metrics import as_json, summarise
 from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.runs import Run
 from runner.results.sections.report import report
@@ -15,10 +14,9 @@ from runner.terminal.command import print_note
 
 
 class Refreshed(NamedTuple):
-    """A run, its metrics, and lines on what judges graded."""
+    """A run with its metrics, and lines on what judges graded."""
 
     run: Run
-    summary: Summary
     graded: Sequence[str]
 
 
@@ -26,17 +24,14 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
     from runner.rating.command import judge_lines
 
-    facts = manifest.read(folder)
-    if missing := {"name", "choices", "dataset", "status"} - facts.keys():
-        path = folder / manifest.FILE
-        raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
+    facts = manifest.read_begun(folder)
     for change in changed_files(folder):
         print_note(f"warning: {change.line}; python -m runner.report verify {folder} compares all")
     run = Run.read(folder, steps=steps)
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
-    summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
+    vars(run)["summary"] = summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
     write_metrics(folder, as_json(summary))
     graded = judge_lines(folder, facts.get("id"), run.scores)
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
-    return Refreshed(run, summary, graded)
+    return Refreshed(run, graded)

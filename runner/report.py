@@ -15,13 +15,14 @@ from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.refresh import Refreshed, refresh
+from runner.results.folders import folder_of
 from runner.results.merge import merge
 from runner.results.processes import map_folders
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
 from runner.results.render.formats import comma
 from runner.results.rows import read_metrics
-from runner.results.runs import Run, config_of, folder_of, run_folders
+from runner.results.runs import Run, config_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode
@@ -33,11 +34,11 @@ from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import quoted
-from runner.study.looks import note_look
+from runner.study.looks import note_look, note_merged
 from runner.terminal.command import Parser, exit_code_of
 
 _PROGRAM = "python -m runner.report"
-_BLIND = ("verify", "bundle", "annotate")  # commands that show no results
+_BLIND = ("verify", "bundle", "annotate", "merge")  # commands that show no results, or log themselves that they do
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Command = tuple[Callable[[Options], int | None], str, Sequence[Argument]]
@@ -49,11 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int | None:
-    if words and words[0].startswith("-") and words[0] not in ("-h", "--help"):
-        raise ConfigError(f"{words[0]}: the command comes first: {_PROGRAM} COMMAND FOLDER ...; {_PROGRAM} --help")
+    if "--show" in words or (words and words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        raise ConfigError(f"the command comes first: {_PROGRAM} COMMAND FOLDER ..., or episode SAMPLE FOLDER; --help")
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
-        raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}")
+        raise ConfigError(f"{words[0]!r} is no command; {near}tables: {_PROGRAM} table {' '.join(words[bool(near) :])}")
     if not words or words[0] not in COMMANDS:
         parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -81,7 +82,7 @@ def _stored(options: Options) -> list[Run]:
 
 def _runs(options: Options, steps: bool = False) -> list[Run]:
     """The runs of the folders, their metrics computed again; ``steps``: they are needed too. Raises ConfigError."""
-    return [run for run, *_ in map_folders(partial(refresh, steps=steps), _folders(options))]
+    return [run for run, _ in map_folders(partial(refresh, steps=steps), _folders(options))]
 
 
 def _home(runs: Sequence[Run], out: str | None = None) -> Path:
@@ -93,10 +94,10 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
     """Print a run, or a table of several (``whole``: each), then the tables over all; those of a whole sweep are also
     written to its folder."""
     found = list(map_folders(refresh, folders))
-    runs = [run for run, *_ in found]
+    runs = [run for run, _ in found]
     if len(runs) > 1 and not whole:
-        show_sheet(jobs_table(f"{len(runs)} runs", {one.label: one.metrics for one in read_metrics(*runs)}, runs))
-        graded = [f"{run.folder}: {line}" for run, _, lines in found for line in lines]
+        show_sheet(jobs_table(f"{len(runs)} runs", read_metrics(*runs)))
+        graded = [f"{run.folder}: {line}" for run, lines in found for line in lines]
         print(*graded, f"each run, all values: {_PROGRAM} table FOLDER --all", "", sep="\n")  # noqa: T201
     for one in found if whole or len(runs) == 1 else ():
         _show(one, whole)
@@ -107,7 +108,7 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
 
 def _section(name: str, options: Options) -> None:
     if (section := page.SECTIONS[name](_runs(options))) is None:
-        raise ConfigError(f"{name}: these runs have nothing for this section")
+        raise ConfigError(f"{name}: these runs have nothing for this section ({_SECTIONS[name]})")
     show_section(section)
 
 
@@ -208,9 +209,9 @@ def _rate(options: Options) -> None:
 
 def _show(found: Refreshed, whole: bool = False) -> None:
     """Print a run's metrics; ``whole``: by strata too."""
-    run, summary, graded = found
+    run, graded = found
     name = run.folder.name if run.manifest.get("sweep") else run.manifest["name"]
-    present(f"{name}: {status_line(run.manifest)}", run.manifest, summary, whole)
+    present(f"{name}: {status_line(run.manifest, len(run.table))}", run.manifest, run.summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
@@ -224,7 +225,7 @@ _FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or swee
 _OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
 _SECTIONS = {  # without options; docs/guides/reports.md says more
     "leaderboard": "headline scores of every run, its cost and duration", "models": "one row per model",
-    "forks": "recorded episodes that were continued: effects, the chance from each step",
+    "forks": "recorded episodes that were continued: effects, the chance from each step; needs fork=RUN",
     "curves": "the settings that compare.curves names, each varied alone", "means": "means by groups, such as task",
     "per-record": "record by record (patient), the score that compare.per_record names",
     "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",
@@ -233,7 +234,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "repeated": "whether samples that were run several times succeed every time: pass^k and pass@k; needs epochs",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
-    "confidence": "how sure the agent was: risk and coverage, calibration, refusals",
+    "confidence": "how sure the agent was: risk and coverage, calibration, refusals; needs agent.confidence",
     "refusals": "what a condition took away against what the agent stated",
     "harm": "expected harm, the worst cases, groups of patients; needs scorer harm",
     "audit": "right and wrong answers by sound and unsound ways, with examples; needs scorer audit",
@@ -264,7 +265,7 @@ COMMANDS: Mapping[str, Command] = {
     "verify": (_verify, "compare records, metrics, texts and config with the digests in the manifest", [_FOLDERS]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
-    "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),
+    "merge": (lambda options: _show_tables([note_merged(merge(_folders(options), Path(options.new)))]),
               "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
     "export": (_export, "episodes in the layout of their method's authors, export.jsonl, or of another tool", [
         _FOLDERS, _argument("--to", choices=["inspect"], help="inspect: export.eval, which inspect view opens")]),

@@ -22,27 +22,35 @@ _NO_SHAPE, _SPACES = ("Cc", "Cf"), "\t\n\v\f\r"
 _SHORTEST_SECRET = 8
 _SHORTEST_ECHOED = 16  # of a key in a reply: what is shorter may be a word such as "not-needed"
 _QUOTE = r"""(?:\\{0,8}["'])?+"""  # with backslashes in JSON within JSON
-_ASSIGNED = rf"{_QUOTE}\s*+[:=]\s*+(?:[\[(]\s*+)?b?{_QUOTE}"
 _VALUE = r"""(?:[^\s"',;&\\]|\\(?!\\{0,8}["']))"""
-_REFERENCE = r"""\$\{(?:oc\.env:)?[\w.]++(?::\?[^{}]*+)?\}(?:[\s"',;&\\)\]}]|\Z)"""  # a variable's name and no more
-_KEYS = re.compile(
-    rf"""(?x)
-    (?i:\bBearer\s+[\w.~+/=*-]+)
-    | (?<![\w./\\-])  # a path may hold what looks like a token; possessive, so in linear time
-      (?: (?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_]
-            (?=[a-z_.-]*+[A-Z\d*])(?:[\w.-]*+\*[\w.*-]{{0,200}}+|[\w.-]{{16,}}+)
-        | AIza[\w-]{{10,}}+ | (?:AKIA|ASIA)[A-Z0-9]{{8,}}+ | eyJ[\w-]{{8,}}+(?:\.[\w-]++)++ )
-      (?![\w.-]*+[/\\])
-    | (?<=//)(?<!///)(?:[^/\s@]+|[^/\s@:]*+:(?!\d{{1,5}}/)(?:[^\s@"'/]|/(?!/))++)@(?:[^/\s@"']*@)*  # or a port
-    | (?i:authorization(?:{_ASSIGNED}|{_QUOTE}\s*+,\s*+b?{_QUOTE})(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+{_VALUE}+)
-    | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
-      {_ASSIGNED}(?!{_REFERENCE})(?:\$\{{[^{{}}]*+\}}{_VALUE}*|{_VALUE}{{6,}})
-    | (?i:headers)=\{{(?:[^{{}}]|\{{[^{{}}]*+\}})*+\}}
-    | (?:(?<=[?&](?:key|sig)=)|(?<=[?&](?:auth|code)=))[^\s&"'\x1b]+
-    """
-)
-# What a terminal obeys and does not show: ECMA-48's control sequences, control strings and choices of a character set.
+_REFERENCE = r"\$\{(?:oc\.env:)?[\w.]++(?::\?[^{}]*+)?\}"  # a variable's name and no more
+_PATTERNS = {  # possessive where a text could make them slow
+    "header": rf"(?i)authorization{_QUOTE}\s*+[:=,]\s*+[\[(]?\s*+b?{_QUOTE}"
+    rf"(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+{_VALUE}+",
+    "headers": r"(?i)headers=\{(?:[^{}]|\{[^{}]*+\})*+\}",
+    "bearer": r"(?i)\bBearer\s+[\w.~+/=*-]+",
+    "address": r"""(?<=//)(?<!///)[^/\s@]+@(?:[^/\s@"']*@)*""",
+    # a quoted value ends with its quote or its line; after a colon and a space a word may be a remark
+    "assignment": rf"(?<![/\\])(?i:api[-_\s]?key|token|secret|signature|passw(?:or)?d|pwd|credentials?|authorization)"
+    rf"""{_QUOTE}\s*+(?:[:=]\s*+[\[(]?\s*+b?(?P<level>\\{{0,8}}+)(?P<mark>["'])(?!{_REFERENCE}\\*["'])"""
+    r"""(?:[^\\"'\n]|\\++(?!["'])|\\*+(?!(?P=mark))["']|(?P=level)\\++["']){6,}+"""
+    rf"|(?:=\s*+|:(?!\s)|:\s++(?=\$\{{|{_VALUE}{{0,15}}\d|{_VALUE}{{16}}))[\[(]?\s*+"
+    rf"""(?!{_REFERENCE}(?:[\s"',;&\\)\]}}]|\Z))(?:\$\{{[^{{}}]*+\}}{_VALUE}*|{_VALUE}{{6,}}))""",
+    # a path may hold what looks like a token
+    "token": r"(?<![\w./\\-])(?:(?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_](?=[a-z_.-]*+[A-Z\d*])"
+    r"(?:[\w.-]*+\*[\w.*-]{0,200}+|[\w.-]{16,}+)|AIza[\w-]{10,}+|(?:AKIA|ASIA)[A-Z0-9]{8,}+"
+    r"|eyJ[\w-]{8,}+(?:\.[\w-]++)++)(?![\w.-]*+[/\\])",
+    "query": r"""(?:(?<=[?&](?:key|sig)=)|(?<=[?&](?:auth|code)=))[^\s&"'\x1b]+""",
+}
+_KEYS = list(map(re.compile, _PATTERNS.values()))
+# An address whose password has a slash, in a text that ends with @; neither a host in brackets nor a port.
+_SLASHED = re.compile(r"(?<=//)(?<!///)(?!\[[^]/]*:)[^/@:]*+:(?!(?:\d{1,5}|\$\{[^{}/]*+\})/)[^@]*@(?:[^/@]*@)*")
+_UP_TO_AT = re.compile(r"""(?<![^\s"'])[^\s"']*@""")
+# What a terminal obeys and does not show: ECMA-48's control sequences, control strings and choices of a character set;
+# some also obey other escapes and the same in 8 bits.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\)|[ -/]+[0-~])")
+_ESCAPE = re.compile(r"\x1b[0-~]")
+_SEVEN_BITS = {code: f"\x1b{chr(code - 64)}" for code in range(0x80, 0xA0)}
 # Unicode's Default_Ignorable_Code_Point beyond the category of format characters, and noncharacters.
 _IGNORED = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufffe\uffff"
@@ -56,22 +64,26 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace the given secrets, the values of the environment's secret variables, and what is written as a key; where
     one was found, what nobody sees is removed, which may have split it."""
     known = [secret for secret in (*secrets, *_known_secrets()) if secret]
-    seen = _without_unseen(text)
-    plain = _hide(seen, known)
-    return _hide(text, known) if plain == seen != text else plain
+    obeyed = _ESCAPE.sub("", _SEQUENCE.sub("", text.translate(_SEVEN_BITS)))
+    for seen in dict.fromkeys((_without_unseen(obeyed), _without_unseen(_SEQUENCE.sub("", text)), text)):
+        if (hidden := _hide(seen, known)) != seen:
+            return hidden
+    return text
 
 
 def _hide(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
-    return _KEYS.sub(HIDDEN, text)
+    text = _UP_TO_AT.sub(lambda found: _SLASHED.sub(HIDDEN, found[0]), text)
+    for pattern in _KEYS:
+        text = pattern.sub(HIDDEN, text)
+    return text
 
 
 def _without_unseen(text: str) -> str:
-    """The text without terminal sequences and characters that have no shape, as Unicode has them."""
+    """The text without characters that have no shape, as Unicode has them."""
     if text.isascii() and text.isprintable():
         return text
-    text = _SEQUENCE.sub("", text)
     unseen = {ord(c): None for c in set(text) if _IGNORED.match(c) or (category(c) in _NO_SHAPE and c not in _SPACES)}
     return text.translate(unseen) if unseen else text
 

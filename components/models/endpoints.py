@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -23,8 +22,6 @@ SERVERS: Mapping[str, tuple[str, str]] = {
 }
 # Provider -> the command that starts its server, with the model's name in place of {}.
 STARTED_BY: Mapping[str, str] = {"vllm": "vllm serve {}", "hosted_vllm": "vllm serve {}", "ollama": "ollama serve"}
-_OTHER_FILES = 64  # of a process: journal, records, texts, log, libraries, the sandbox
-_MAX_FILES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -85,20 +82,6 @@ def is_address(url: SplitResult) -> bool:
         return url.scheme in ("http", "https") and url.port != 0 and bool((url.hostname or "").encode("idna"))
     except ValueError:  # of the port, and of a name
         return False
-
-
-def allow_open_files(connections: int) -> None:
-    """Raise this process' own limit of open files, where so many connections need it. Raises ConfigError where it may
-    not be high enough."""
-    needed = connections + _OTHER_FILES
-    now, most = (_MAX_FILES if limit == RLIM_INFINITY else limit for limit in getrlimit(RLIMIT_NOFILE))
-    if needed > most:
-        raise ConfigError(
-            f"{connections} connections need {needed} open files, and a process may have {most} here: "
-            f"ulimit -n {needed}, or lower model.max_connections"
-        )
-    if needed > now:
-        setrlimit(RLIMIT_NOFILE, (min(most, max(needed, _MAX_FILES)), getrlimit(RLIMIT_NOFILE)[1]))
 
 
 def key_in_environment(model: str, variable: str | None, optional: bool) -> str:

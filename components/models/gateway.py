@@ -11,6 +11,7 @@ from annotated_types import Ge, Interval, MinLen
 
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import Completion, Request, Sampling
+from components.core.open_files import allow_open_files
 from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
@@ -31,7 +32,7 @@ _HINTS = {
     "bad_request": "check model.name, model.api_base (it usually ends in /v1) and the sampling parameters",
     "certificate": "name the file of certificates that sign it in SSL_CERT_FILE, or correct model.api_base",
     "connection": "check model.api_base and that something listens there",
-    "content_filter": "the provider's filter refused the request; another model may take it",
+    "content_filter": "the provider's filter refused the request or its reply; another model may take it",
     "context_window": "shorten what is sent, or lower model.max_tokens",
     "quota": "the account's quota is used up",
     "rate_limit": "lower model.max_connections, or set model.requests_per_minute or model.tokens_per_minute",
@@ -92,7 +93,7 @@ class Gateway:
             raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
-        endpoints.allow_open_files(self.max_connections)
+        allow_open_files(self.max_connections)
         self._endpoint = Endpoint(self.name, self.provider, self.transport, self.api_base)
         self._key = endpoints.key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:

@@ -45,7 +45,7 @@ _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 
 def read_reply(body: object, price: Price | None) -> Completion:
     """The completion in a decoded reply. Raises Fault. ``<think>...</think>`` at the content's start becomes reasoning;
-    a refusal in its own field becomes the content, with finish ``refusal``."""
+    a refusal in its own field becomes the content, with finish ``refusal``; a filter that left nothing is a fault."""
     if not isinstance(body, dict):
         raise Fault("unreadable", f"the reply is not a JSON object but {type(body).__name__}")
     if (error := body.get("error")) and _means_something(error):
@@ -70,6 +70,8 @@ def read_reply(body: object, price: Price | None) -> Completion:
         content, finish = refusal, "refusal"
     elif calls and finish == "stop":
         finish = "tool_calls"
+    elif finish == "content_filter" and not (content or calls):  # nothing of it is the model's
+        raise Fault("content_filter", "the provider's filter left nothing of the reply")
     reply = Message("assistant", content, calls, reasoning=reasoning or None)
     logprobs = choice.get("logprobs")
     tokens = logprobs.get("content") if isinstance(logprobs, dict) else None

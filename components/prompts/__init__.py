@@ -22,7 +22,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
 from components.prompts.plain import WRITTEN, flaw_in, is_plain, pieces, rules_of, shown_by
-from components.text.structured import parsed
+from components.text.structured import parse
 from components.text.words import meant
 
 _ROOT = Path(__file__).resolve().parent
@@ -121,7 +121,7 @@ class PromptSet:
         if (text := self._data.get(f"{name}.yaml")) is None:
             raise ConfigError(f"prompt set {self.name!r} has no {name}.yaml")
         try:
-            return parsed(text)
+            return parse(text)
         except yaml.YAMLError as error:
             raise ConfigError(f"prompt set {self.name!r}: {name}.yaml: {error}".replace("\n", " ")) from None
 

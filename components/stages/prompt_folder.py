@@ -18,7 +18,7 @@ from components.core.usage import summed
 from components.files.folders import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet, place_of
 from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots
-from components.text.structured import parsed
+from components.text.structured import parse
 
 _HEAD = (
     "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"
@@ -131,7 +131,7 @@ class Rules:
 
     def changed(self, version: Version, texts: Mapping[str, str]) -> Version:
         """The version with other texts, which are sound, and with what is to be checked of them from now on."""
-        written = parsed(version.files.get(f"{WRITTEN}.yaml", "")) or {}
+        written = parse(version.files.get(f"{WRITTEN}.yaml", "")) or {}
         rules = rules_of(written) | {name: self.of[name] for name in texts}
         listed = {name: {"names": names, "needs": needs} for name, (names, needs) in sorted(rules.items())}
         files = {f"{name}.jinja": text.strip() + "\n" for name, text in texts.items()}

@@ -9,22 +9,23 @@ et al. 2024 (ReflecTool, arXiv 2410.17657; BlueZeros/ReflecTool at e89ef65).
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from string import ascii_uppercase
 
 from components.text.words import stands_in
 
 DECISIONS = ("yes", "no", "maybe")
-PUBLISHED_LETTERS = "ABCDE"
+_PUBLISHED = re.compile("[A-E]")
 
 FAILURES = frozenset({"", "ERROR", "ERROR."})
 """Replies, stripped, that hold nothing: the empty one, and what the reference puts in the place of a failed call."""
 # Possessive throughout: a model's endless white space costs one pass, not a power of its length.
 _SAYS = r"(?i:option|answer|choice)\s*+(?i:is\b|would\s++be\b)?\s*+[:\-]?\s*+[\[({<\"'“”‘’`*]*+\s*+"
-_ARTICLE = re.compile(r"A\s+([a-z]+)")
+_ARTICLE = r"A(?!\s++(?!(?:is|was|are|and|or|nor|because|since|as)(?![a-z]))[a-z])"  # option A, but not "A man"
 _PRONOUN = r"I(?!\s+(?!(?:is|and|or|nor|because|since|as)\b)[a-z])"  # option I, but not the speaker
-_AFTER_CHOICE_A = frozenset({"is", "was", "are", "and", "or", "nor", "because", "since", "as"})
 _MARK = re.compile(r"^[ \t*_#>]*(?:final )?answer[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
 _LEAD = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
 _OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
@@ -39,32 +40,27 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
     text = raw.strip()
     if text in FAILURES or not options:
         return None
-    letters = {text[slice(*place)] for place in _letter_places(text, options)}
-    named = [key for key, option in options.items() if option and stands_in(option.strip(), text)]
-    found = list(letters) or named
+    found = list({place[1] for place in _letter_places(text, options)})
+    if not found:
+        found = [key for key, option in options.items() if option and stands_in(option.strip(), text)]
     return found[0] if len(found) == 1 else None
 
 
 def letter_place(text: str, options: Mapping[str, str]) -> tuple[int, int] | None:
     """Where in a text ``parse_letter`` reads a letter; None where it reads none, or the letter is there repeatedly."""
     before = len(text) - len(text.lstrip())
-    places = _letter_places(text.strip(), options)
-    return (before + places[0][0], before + places[0][1]) if len(places) == 1 else None
+    places = list(islice(_letter_places(text.strip(), options), 2))
+    return (before + places[0].start(1), before + places[0].end(1)) if len(places) == 1 else None
 
 
-def _letter_places(text: str, options: Mapping[str, str]) -> list[tuple[int, int]]:
-    """Begin and end of the letter by the first rule that fires, of all letters by that of tokens."""
+def _letter_places(text: str, options: Mapping[str, str]) -> Iterable[re.Match[str]]:
+    """The match of the first rule that fires, of that of tokens all; group 1 is the letter."""
     said, whole, begins, token = _letter_patterns(tuple(options))
-    if found := list(said.finditer(text)):
-        return [found[-1].span(1)]
+    if last := deque(said.finditer(text), 1):
+        return last
     if match := whole.fullmatch(text) or begins.match(text):
-        return [match.span(1)]
-    places = []
-    for match in token.finditer(text):
-        following = _ARTICLE.match(text, match.start())
-        if following is None or following[1] in _AFTER_CHOICE_A:
-            places.append(match.span())
-    return places
+        return (match,)
+    return token.finditer(text)
 
 
 def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:
@@ -102,14 +98,17 @@ def after_lead(text: str) -> str:
 def published_letter(raw: str) -> str:
     """As the published code reads it: the first capital A to E after the last colon, also inside words and whatever
     the options are; else empty."""
-    return next((character for character in raw.rpartition(":")[2] if character in PUBLISHED_LETTERS), "")
+    found = _PUBLISHED.search(raw.rpartition(":")[2])
+    return found[0] if found else ""
 
 
 def chosen(text: str, options: Mapping[str, str]) -> str:
     """The rest of the last line that begins with ``Option:`` or ``Answer:``, where that says what the whole text says
     to either reader of letters; else the whole text."""
     whole, marked = text.strip(), after_mark(text, _OPTION)
-    short = marked if marked == whole else marked.split("\n")[0].strip(" *_")
+    if marked == whole:
+        return whole
+    short = marked.split("\n")[0].strip(" *_")
     same = parse_letter(short, options) == parse_letter(whole, options)
     return short if same and published_letter(short) == published_letter(whole) else whole
 
@@ -119,13 +118,15 @@ _Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[
 
 @lru_cache(maxsize=64)
 def _letter_patterns(keys: tuple[str, ...]) -> _Patterns:
-    letter = "|".join(_PRONOUN if key.upper() == "I" else re.escape(key.upper()) for key in keys)
+    upper = [key.upper() for key in keys]
+    letter = "|".join(_PRONOUN if key == "I" else re.escape(key) for key in upper)
+    chosen = "|".join({"I": _PRONOUN, "A": _ARTICLE}.get(key, re.escape(key)) for key in upper)
     token = rf"(?<!\w)(?:{letter})(?![\w'’])"
     return (
         re.compile(rf"{_SAYS}({token})"),
         re.compile(rf"\W*({letter})\W*"),
         re.compile(rf"({letter})[.):]\s"),
-        re.compile(token),
+        re.compile(rf"(?<!\w)({chosen})(?![\w'’])"),
     )
 
 

@@ -67,14 +67,14 @@ def literal(text: str) -> Any:
 
 def read_yaml(path: Path) -> Any:
     """What a file holds. Raises yaml.YAMLError."""
-    return parsed(path.read_text(encoding="utf-8"))
+    return parse(path.read_text(encoding="utf-8"))
 
 
 _DEEPEST = 200  # libyaml builds what it reads by recursion: deeper texts end the process
 _NESTS = ("[", "{", "- -", "? ?")
 
 
-def parsed(text: str | bytes, aliases: bool = True) -> Any:
+def parse(text: str | bytes, aliases: bool = True) -> Any:
     """What a text holds, read by libyaml where PyYAML has it: in a tenth of the time. Without ``aliases`` it is not
     larger than the text. Raises yaml.YAMLError."""
     import yaml

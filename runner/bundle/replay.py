@@ -16,7 +16,7 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.moved import renew
-from components.text.structured import parsed
+from components.text.structured import parse
 from runner.bundle import archive, settings
 from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
@@ -153,7 +153,7 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
             text = (packed / CONFIG).read_text(encoding="utf-8")
             if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
                 raise yaml.YAMLError("it has aliases, which no run writes")  # few lines would make a text without end
-            cfg = renew(parsed(text))
+            cfg = renew(parse(text))
             cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
             reason = " ".join(str(error).split())

@@ -10,6 +10,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.text.structured import read_yaml
+from components.text.words import meant
 from runner.config.errors import nearest
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
@@ -137,7 +138,8 @@ def catalogue_of(words: Sequence[str], strict: bool = False) -> Catalogue:
         if flag in ("--config-dir", "-cd"):
             folders.append(Path(value if equals else next(iter(words[n + 1 :]), "")))
     if strict and (missing := [folder for folder in folders if not folder.is_dir()]):
-        raise ConfigError(f"--config-dir: there is no folder {str(missing[0])!r}")
+        near = meant(missing[0].name, [path.name for path in missing[0].parent.glob("*/")])
+        raise ConfigError(f"--config-dir: there is no folder {str(missing[0])!r}; {near}".rstrip("; "))
     return Catalogue((*(folder for folder in folders if folder.is_dir()), CONF))
 
 

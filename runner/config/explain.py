@@ -23,7 +23,7 @@ _RETIRED = {  # key -> what replaces it
     "agent.shots": "this agent shows no demonstrations from a memory; few_shot and agents that act with tools do",
     "memory.k": "how many solved tasks are shown is agent.shots",
 }
-_RETIRED |= {  # Optuna's names -> ours
+_RETIRED |= {"search": "search.* needs hydra/sweeper=optuna"} | {  # Optuna's names -> ours
     f"hydra.sweeper.{theirs}": f"with hydra/sweeper=optuna it is {ours}"
     for theirs, ours in {
         "n_trials": "search.trials", "n_jobs": "search.at_once", "direction": "search.objectives",
@@ -38,7 +38,8 @@ _TWICE = re.compile(r"Multiple values for (\w+)\. To override a value use 'overr
 
 
 def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5`` and ``limit:5``, which Hydra would not explain, and for ``agent=x.yaml``."""
+    """Raise ConfigError for ``--limit=5``, ``limit:5`` and ``GROUP NAME``, which Hydra would not explain, and for
+    ``agent=x.yaml``."""
     for before, word in zip(("", *words), words, strict=False):
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
@@ -49,6 +50,8 @@ def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
             raise ConfigError(
                 f"command line: {word}: names no folder; leave it out, or name a new one: {key}=outputs/mine"
             )
+        if word.isidentifier() and before.isidentifier() and (CONF / before).is_dir():
+            raise ConfigError(f"command line: {before} {word}: did you mean {before}={word}?")
         if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
             raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")
 

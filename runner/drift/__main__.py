@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace) -> int:
         folder = Path(options.canary)
         Canary.read(folder)
         list(changes_of(options.changes))
-        with disk.alone(folder):
+        with disk.exclusive(folder):
             return _check(Canary.read(folder), options.changes)
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     canary.experiment(0, {})  # refused before anything is written
     canary.write()
     print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
-    with disk.alone(out):
+    with disk.exclusive(out):
         if code := _ask_baseline(canary):
             return code
         _show(canary)

@@ -236,13 +236,13 @@ def choose(records: Sequence[Record], headline: str, n: int, seed: int) -> list[
 
 def changes_of(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Settings of the model that a check changes, as KEY=VALUE. Raises ConfigError for others."""
-    from components.text.structured import parsed
+    from components.text.structured import parse
 
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key.partition(".")[0] not in _MODELS or "." not in key:
             raise ConfigError(f"{word}: a check changes settings of the model only, such as model.name=NAME")
-        yield key, parsed(value)
+        yield key, parse(value)
 
 
 def _values(record: Record, headline: str) -> dict[str, Any]:

@@ -33,15 +33,13 @@ class Budget:
 
 @dataclass
 class Spent:
-    """What was charged so far. Calls: ``pending`` are in flight, ``cut`` were when they were cancelled, ``unpriced``
-    and ``unreported`` are of unknown amount."""
+    """What was charged so far. Calls: ``pending`` are in flight, ``unpriced`` and ``unreported`` of unknown amount."""
 
     usd: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
     pending: int = 0
-    cut: int = 0
     unpriced: int = 0
     unreported: int = 0
     started: float = field(default_factory=time.monotonic)

@@ -115,10 +115,6 @@ class Door:
         try:
             try:
                 completion = await model.generate(request)
-            except asyncio.CancelledError:
-                spent.cut += 1
-                total.cut += 1
-                raise
             finally:
                 self.budget_pool.back.set()
                 spent.pending -= 1

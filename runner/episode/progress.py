@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
@@ -18,10 +19,10 @@ class Board:
 
     def __init__(self, ours: bool = True) -> None:
         self.live: Any = None
-        self._ours = ours
+        self.ours = ours
 
     def __enter__(self) -> Self:
-        if self._ours and sys.stderr.isatty():
+        if self.ours and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -116,9 +117,10 @@ class _RunLog(logging.FileHandler):
         """Ignore it: a full disk is reported once, by the files that are needed."""
 
     def close(self) -> None:
-        """Leave the root logger, and close the file."""
+        """Leave the root logger, and close the file; ignore a full disk, as above."""
         logging.getLogger().removeHandler(self)
-        super().close()
+        with suppress(OSError):
+            super().close()
 
 
 def log_to(path: Path) -> logging.Handler:

@@ -87,12 +87,8 @@ def _source(folder: Path) -> Run:
         raise ConfigError(f"fork: {str(error).splitlines()[0]}: nobody can tell what was recorded") from None
     except OSError as error:
         raise unreachable(error) from None
-    except (KeyError, TypeError, AttributeError):
-        raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its list of files is none") from None
     note_look([folder])
     source = Run.at(folder)
-    if not isinstance(source.choices, Mapping):
-        raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its choices are no mapping")
     if not isinstance(source.cfg.get("run"), Mapping) or source.cfg.get("fork") or source.cfg.get("stage"):
         raise ConfigError(f"fork={folder}: a run of samples can be forked, not a stage or a fork, nor another config")
     if (memory := find_recorded(source.cfg, folder, source.manifest.get("memory"))) is not None:

@@ -27,7 +27,7 @@ from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
-from runner.storage.integrity import METRICS, digests_of
+from runner.storage.integrity import METRICS, digests_of, refuse_changed_records
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
@@ -210,12 +210,13 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
     if cfg.get("protocol"):
         facts |= conform(cfg, facts)
     manifest.refuse_others(folder, facts)
+    refuse_changed_records(folder)
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
-        sweep = None if experiment.launch.sweep is None else Path(experiment.launch.sweep)
-        heartbeat = own.enter_context(Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs))
+        home = None if experiment.launch.sweep is None else Path(experiment.launch.sweep)
+        heartbeat = own.enter_context(Heartbeat(folder, cfg, home=home, total_jobs=resources.jobs))
         writer = RecordWriter(folder, key_variables_of(cfg))
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)

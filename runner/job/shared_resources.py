@@ -17,12 +17,11 @@ from components.core.protocols import Model
 from components.core.traits import ModelTraits, declared
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
-from runner.episode.episode import is_cancelled
 from runner.episode.progress import Board
 from runner.experiment.experiment import Experiment
 from runner.results.table import Table
 from runner.storage.journal import Journal
-from runner.terminal.command import print_note
+from runner.terminal.command import print_note, stopping
 
 # Why to stop a job of which so many samples are finished; their columns are read when they are asked for.
 Watch = Callable[[Experiment, int, Callable[[], Table]], str | None]
@@ -49,13 +48,17 @@ class SharedResources:
         self._finished: set[str] = set()
 
     async def __aenter__(self) -> Self:
+        if self.board.ours:
+            self._stack.enter_context(stopping(self._calls_in_flight))
         self._stack.enter_context(self.board)
         return self
 
     async def __aexit__(self, *error: Any) -> None:
-        if (cut := self._budget_pool.total.cut) and is_cancelled():
-            print_note(f"{cut:,} calls in flight were cut" if cut > 1 else "1 call in flight was cut")
         await self._stack.__aexit__(*error)  # aclose would hide an interrupt under what it raises
+
+    def _calls_in_flight(self) -> str:
+        n = self._budget_pool.total.pending
+        return "1 call in flight is" if n == 1 else f"{n:,} calls in flight are"
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
         """The experiment with the models of earlier jobs that have the same settings; one that knows the answers of its

@@ -8,14 +8,15 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.job.exit_codes import CONFIG
 from runner.job.plan import Cell
-from runner.results.intervals import MetricJSON
 from runner.results.publications.gains import show_gains
+from runner.results.rows import RunMetrics
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
 from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_sheet
+from runner.storage.integrity import METRICS
 from runner.storage.resume import quoted
 from runner.study.looks import note_look
 from runner.terminal.command import print_lines
@@ -26,15 +27,13 @@ MEANS = "means.json"
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    done: list[tuple[Cell, Mapping[str, MetricJSON]]] = []
-    for cell in plan:
-        if cell.code != CONFIG and (path := cell.folder / "metrics.json").exists():  # what was refused has no samples
-            done.append((cell, json.loads(path.read_text(encoding="utf-8"))["metrics"]))
+    done = [cell for cell in plan if cell.code != CONFIG and (cell.folder / METRICS).exists()]  # not what was refused
     if not done:
         return
-    runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    runs = [Run.at(cell.folder, cell.cfg) for cell in done]
     note_look([run.folder for run in runs])
-    show_sheet(jobs_table(f"{len(done)} of {len(plan)} jobs", {cell.label: of for cell, of in done}, runs))
+    found = [RunMetrics(run, cell.label) for cell, run in zip(done, runs, strict=True)]
+    show_sheet(jobs_table(f"{len(done)} of {len(plan)} jobs", found))
     print()  # noqa: T201
     home = plan[0].home
     show_methods(runs, home=home, brief=True)
@@ -42,7 +41,7 @@ def summarise(plan: Sequence[Cell]) -> None:
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
     print(f"all tables: python -m runner.report table {quoted(home)}")  # noqa: T201
-    ran = [run.manifest for (cell, _), run in zip(done, runs, strict=True) if cell.code is not None]
+    ran = [run.manifest for cell, run in zip(done, runs, strict=True) if cell.code is not None]
     finish(runs, ran, home)
 
 

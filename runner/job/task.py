@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
-from runner.terminal.command import interrupts, print_note, stopping
+from runner.terminal.command import interrupts, print_note
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,6 +39,7 @@ class Task:
 
     def __call__(self, config: DictConfig) -> int:
         """Run one job: a single run, or one that a launcher of another kind took to another process."""
+        from components.core.open_files import allow_open_files
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
@@ -46,6 +47,7 @@ class Task:
 
         self.started = True
         try:
+            allow_open_files(0)
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
@@ -73,13 +75,9 @@ class Task:
             return f"; the run is complete: {self.folder}"
         return f"; continue with:\n  {command_line(self.resume)}"
 
-    def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
-        """Run a coroutine, on uvloop where it is installed; ``ours``: whether we have the terminal."""
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine, on uvloop where it is installed."""
         import asyncio
-
-        async def stoppable() -> T:
-            with stopping() if ours else nullcontext():
-                return await work
 
         make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
         with suppress(ImportError):  # there is none for Windows
@@ -87,7 +85,7 @@ class Task:
 
             make_loop = uvloop.new_event_loop
         with asyncio.Runner(loop_factory=make_loop) as loop:
-            return loop.run(stoppable())
+            return loop.run(work)
 
 
 async def run_alone(job: Job) -> int:
@@ -124,9 +122,9 @@ async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str])
         return end
     if not isinstance(end, Exception | SystemExit):  # an interrupt
         raise end
-    if isinstance(end, ConfigError | OSError):  # a refusal or the machine: a line is enough
+    if isinstance(end, ConfigError | OSError):  # a refusal, which the sweep's end names, or the machine: a line
         line = redact(str(end))
-        level = logging.INFO if line in reported else logging.ERROR
+        level = logging.INFO if line in reported or isinstance(end, ConfigError) else logging.ERROR
         context.run(log.log, level, "job %s broke off: %s", label, line)
         reported.add(line)
     else:

@@ -14,7 +14,7 @@ from runner.config.catalogue import CONF
 from runner.protocol import stamp
 from runner.protocol.analysis import Analysis
 from runner.protocol.freeze import freeze, plan_of, weak
-from runner.protocol.report import power_of, sections, warnings, write
+from runner.protocol.report import power_sheet, sections, warnings, write
 from runner.results.runs import run_folders
 from runner.results.terminal import show_section, show_sheet, show_text
 from runner.storage.manifest import shell_word
@@ -29,7 +29,7 @@ _TEMPLATE = CONF / "studies" / "second_look.yaml"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
-    return exit_code_of(lambda: _run(_arguments(argv)))
+    return exit_code_of(lambda: (options := _arguments(argv)).run(options))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -45,18 +45,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument("study", metavar="STUDY", type=Path, help="the study's file, such as study.yaml")
         command.set_defaults(run=run)
     report.add_argument("folders", nargs="*", metavar="FOLDER", help="runs that are not where they were run")
-    return parser.parse_args(argv)
-
-
-def _run(options: argparse.Namespace) -> int | None:
-    """Do what is asked. Returns the exit code. Raises ConfigError."""
+    options = parser.parse_args(argv)
     if options.study.suffix not in (".yaml", ".yml"):
         raise ConfigError(f"{options.study}: a study is a YAML file, such as study.yaml")
-    code: int | None = options.run(options.study, options)
-    return code
+    return options
 
 
-def _new(path: Path, options: argparse.Namespace) -> None:
+def _new(options: argparse.Namespace) -> None:
+    path: Path = options.study
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x") as file:
@@ -66,21 +62,22 @@ def _new(path: Path, options: argparse.Namespace) -> None:
     print_lines(f"written to {path}; change it, then: python -m runner.protocol check {path}")
 
 
-def _freeze(path: Path, options: argparse.Namespace) -> None:
-    frozen = freeze(path, options.amend)
+def _freeze(options: argparse.Namespace) -> None:
+    frozen = freeze(options.study, options.amend)
     _show_plan(frozen)
-    print_lines(f"frozen:     {place_of(path)}, SHA-256 {frozen.digest}")
+    print_lines(f"frozen:     {place_of(options.study)}, SHA-256 {frozen.digest}")
 
 
 def _show_plan(plan: Frozen) -> None:
     """Print the planned runs and their power."""
-    show_sheet(power_of(plan))
+    show_sheet(power_sheet(plan))
     for one in plan.runs:
         print_lines(f"python -m runner {setting('protocol', plan.path)} {' '.join(map(shell_word, one['words']))}")
 
 
-def _check(path: Path, options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> int:
     """Compare everything with what was frozen. Returns 1 where something differs."""
+    path: Path = options.study
     if not log.events(path, "frozen"):
         plan = plan_of(path)
         _show_plan(plan)
@@ -90,17 +87,16 @@ def _check(path: Path, options: argparse.Namespace) -> int:
     frozen = Frozen.read(path)
     now = {(one["arm"], one["seed"]): one["planned"] for one in plan_of(path, frozen.content).runs}
     found = frozen.changes()
-    for one in frozen.runs:
-        lines = differences_of(one["planned"], now[one["arm"], one["seed"]])
-        found += [f"{one['arm']}, seed {one['seed']}: {line}" for line in lines]
-    found += _check_stamp(path, frozen)
+    found += [f"{one['arm']}, seed {one['seed']}: {line}" for one in frozen.runs
+              for line in differences_of(one["planned"], now[one["arm"], one["seed"]])]  # fmt: skip
+    found += _check_stamp(frozen)
     print_lines(*found or [f"all is as it was frozen at {frozen.time}"])
     return int(bool(found))
 
 
-def _check_stamp(path: Path, frozen: Frozen) -> list[str]:
+def _check_stamp(frozen: Frozen) -> list[str]:
     """What is wrong with the time stamp, where there is one."""
-    place = stamp.place_of(path)
+    place = stamp.place_of(frozen.path)
     if not place.exists():
         return [f"{place} is missing"] if frozen.study.timestamp else []
     try:
@@ -112,16 +108,16 @@ def _check_stamp(path: Path, frozen: Frozen) -> list[str]:
     return []
 
 
-def _report(path: Path, options: argparse.Namespace) -> None:
+def _report(options: argparse.Namespace) -> None:
     folders = [folder for name in options.folders for folder in run_folders(Path(name))]
-    note_analysis(path, folders)
-    analysis = Analysis.of(path, folders)
+    note_analysis(options.study, folders)
+    analysis = Analysis.of(options.study, folders)
     asked = sections(analysis)
     for one in asked:
         show_section(one)
     for line in warnings(analysis):
         show_text(line)
-    print_lines(f"report:     {write(analysis, options.out or path.with_suffix('.report'), asked)}")
+    print_lines(f"report:     {write(analysis, options.out or options.study.with_suffix('.report'), asked)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from runner.results.runs import Run
 from runner.results.table import Table
 from runner.study import log
 from runner.study.frozen import Frozen
-from runner.study.looks import Begun, begun, looks
+from runner.study.looks import Started, looks, runs_of
 from runner.study.plan import LOOK, Hypothesis, Study
 
 Key = tuple[str, int]  # arm and seed
@@ -38,19 +38,18 @@ class Analysis:
 
     frozen: Frozen
     runs: Mapping[Key, Run]
-    others: Sequence[Begun]
-    missing: Sequence[Begun]
+    others: Sequence[Started]
+    missing: Sequence[Started]
 
     @classmethod
     def of(cls, path: Path, folders: Sequence[Path]) -> "Analysis":
         """Choose the runs: of each arm and seed the first that is whole, whatever came later, else the one that is
         furthest. Raises ConfigError."""
-        frozen, found = Frozen.read(path), begun(path, folders)
-        chosen = list[Begun]()
+        frozen, found = Frozen.read(path), runs_of(path, folders)
+        chosen = list[Started]()
         for (arm, seed), planned in frozen.episodes.items():
             mine = [one for one in found if (one.arm, one.seed) == (arm, seed) and one.n]
-            whole = [one for one in mine if (one.n or 0) >= planned]
-            chosen += whole[:1] or sorted(mine, key=lambda one: -(one.n or 0))[:1]
+            chosen += sorted(mine, key=lambda one: -min(one.n or 0, planned))[:1]  # which keeps the order of equal ones
         others = [one for one in found if one.n is not None and one not in chosen]
         runs = {(one.arm, one.seed): Run.read(one.folder) for one in chosen}
         return cls(frozen, runs, others, [one for one in found if one.n is None])
@@ -77,23 +76,25 @@ class Analysis:
             found[key] = run.table.take(np.flatnonzero(kept))
         return found
 
-    def pairs(self, one: Hypothesis, stratum: tuple[str, str] | None = None) -> Pairs | None:
+    @cached_property
+    def pairs(self) -> Mapping[str, Pairs | None]:
+        """Of each hypothesis, by its name."""
+        return {one.name: self._pairs(one) for one in self.study.hypotheses}
+
+    def _pairs(self, one: Hypothesis, stratum: tuple[str, str] | None = None) -> Pairs | None:
         """The pairs of a hypothesis over all seeds, or of them those of a stratum; None where no seed has both arms."""
-        mine, theirs = one.compare
         found = []
-        for seed in self.study.seeds:
-            if (mine, seed) in self.runs and (theirs, seed) in self.runs:
-                sides = [self.tables[arm, seed] for arm in one.compare]
+        for keys in ([(arm, seed) for arm in one.compare] for seed in self.study.seeds):
+            if all(key in self.runs for key in keys):
+                sides = [self.tables[key] for key in keys]
                 if stratum is not None:
                     sides = [of.take(rows_by_path(of, stratum[:1]).get(stratum[1:], np.arange(0))) for of in sides]
-                scale = self.runs[mine, seed].scale(one.metric)
+                scale = self.runs[keys[0]].scale(one.metric)
                 found.append(pairs_of(sides[0], sides[1], one.metric, scale, one.direction, _TO_JOIN))
         if not found:
             return None
-        unpaired: dict[str, list[str]] = {}
-        for of in found:
-            for reason, names in of.unpaired.items():
-                unpaired.setdefault(reason, []).extend(names)
+        reasons = dict.fromkeys(reason for of in found for reason in of.unpaired)
+        unpaired = {reason: [name for of in found for name in of.unpaired.get(reason, ())] for reason in reasons}
         gains = np.concatenate([of.gains for of in found])
         return Pairs(Table.join([of.table for of in found]), gains, unpaired, found[0].scale)
 
@@ -109,7 +110,7 @@ class Analysis:
 
     def difference(self, one: Hypothesis, stratum: tuple[str, str] | None = None) -> Difference | None:
         """The gain of a hypothesis, or that in a stratum; of a mean of means as the metric is one."""
-        pairs = self.pairs(one, stratum)
+        pairs = self.pairs[one.name] if stratum is None else self._pairs(one, stratum)
         if pairs is None or not len(pairs.gains):
             return None
         return difference_of(pairs, next(iter(self.runs.values())).levels.get(one.metric, ()))
@@ -140,6 +141,5 @@ class Analysis:
 
     def lost(self, one: Hypothesis) -> dict[str, int]:
         """Why planned pairs are not there, and how many; not of samples that a metric does not score."""
-        pairs = self.pairs(one)
-        unpaired = {} if pairs is None else pairs.unpaired
-        return {why: len(names) for why, names in unpaired.items() if why != UNSCORED}
+        pairs = self.pairs[one.name]
+        return {why: len(names) for why, names in (pairs.unpaired if pairs else {}).items() if why != UNSCORED}

@@ -23,7 +23,7 @@ from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
 from runner.study import log
 from runner.study.frozen import Frozen, code_digest, place_of, planned_of
-from runner.study.plan import Hypothesis, Study, located, read
+from runner.study.plan import Hypothesis, Study, read, with_place
 
 
 def plan_of(path: Path, content: Any = None) -> Frozen:
@@ -37,7 +37,7 @@ def plan_of(path: Path, content: Any = None) -> Frozen:
         first: dict[str, Any] = {}
         for arm in study.arms:
             where = f"{path}: {arm}, seed {seed}"
-            with located(where):
+            with with_place(where):
                 experiment = prepare_words(study.words(arm, seed))
             facts = facts_of(experiment)
             _check(study, arm, facts, where)
@@ -62,9 +62,9 @@ def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
     """Raises ConfigError where the study says something else of a run than its settings do."""
     if facts["models"] != study.models:
         raise ConfigError(f"{where}: models: found {facts['models']}, the study states {dict(study.models)}")
-    for one in study.hypotheses:
-        if arm not in one.compare:
-            continue
+    if facts["shard"] is not None:
+        raise ConfigError(f"{where}: run.shard={facts['shard']}: a study plans whole runs; remove it from its words")
+    for one in (of for of in study.hypotheses if arm in of.compare):
         if one.metric not in facts["kinds"] and one.metric not in OWN:
             known = nearest(one.metric, [*facts["kinds"], *OWN])
             decides = f"; {facts['decides']} decides" if facts["decides"] else ""
@@ -128,13 +128,13 @@ def freeze(path: Path, amend: str | None) -> Frozen:
     facts = {name: value for name, value in vars(plan).items() if name in Frozen.WRITTEN}
     text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
     digest, target = sha256(text.encode()).hexdigest(), place_of(path)
-    with disk.alone(path.parent):
+    with disk.exclusive(path.parent):
         before = log.events(path, "frozen")
         if before and not (amend or "").strip():
             raise ConfigError(f"{path} was frozen at {before[-1]['time']}: an amendment needs --amend REASON")
         if amend is not None and not before:
             raise ConfigError(f"--amend: {path} is not frozen yet")
-        der = stamp.request(plan.study.timestamp, digest) if plan.study.timestamp else None
+        stamped, der = stamp.request(plan.study.timestamp, digest) if plan.study.timestamp else (None, None)
         if plan.study.tag:
             _tag(path, plan.study.tag, digest)
         for place in (target, stamp.place_of(path)):
@@ -146,7 +146,7 @@ def freeze(path: Path, amend: str | None) -> Frozen:
         if der is not None:
             stamp.place_of(path).write_bytes(der)
         log.add(path, {"event": "frozen", "digest": digest, "reason": amend, "tag": plan.study.tag,
-                       "stamped": der and stamp.read(der, digest), "authority": plan.study.timestamp})  # fmt: skip
+                       "stamped": stamped, "authority": plan.study.timestamp})  # fmt: skip
     return Frozen.read(path)
 
 

@@ -24,7 +24,7 @@ _GAIN = Column("gain", "", "higher", signed=True)
 _ASKED = (
     "Gain: the mean difference over pairs (same sample, same seed), positive where the first arm is better, with its "
     "95 % interval over whole patients, which is not adjusted. The claim is tested on one side: p, adjusted for all "
-    "hypotheses, must not exceed the level, half of alpha, which asks for no less than the interval. Not shown is not "
+    "hypotheses, must not exceed {:g}, which asks for no less than the interval. Not shown is not "
     "the same as shown to be untrue. Secondary hypotheses can be shown only if all primary ones are."
 )
 _EXPLORATORY = "Not asked in the protocol: exploratory, without any claim. "
@@ -39,8 +39,8 @@ def sections(analysis: Analysis) -> list[Section]:
     if analysis.study.strata and analysis.runs:
         asked.append(_strata(analysis))
     return [
-        Section("hypotheses", "Hypotheses", _ASKED, asked),
-        Section("protocol", "Protocol", analysis.study.question, [_plan(analysis), power_of(analysis.frozen)]),
+        Section("hypotheses", "Hypotheses", _ASKED.format(analysis.level), asked),
+        Section("protocol", "Protocol", analysis.study.question, [_plan(analysis), power_sheet(analysis.frozen)]),
         Section("flow", "Samples and runs", "", [_flow(analysis)]),
         Section("deviations", "Deviations and looks", "", [_deviations(analysis), _looks(analysis)]),
     ]
@@ -55,8 +55,7 @@ def write(analysis: Analysis, home: Path, asked: Sequence[Section]) -> Path:
     titles = tuple(one.title for one in (*asked, *others))
     guidelines = Section("checklists", "Reporting guidelines", _SOURCES, [_checklist(name, titles) for name in LISTS])
     about = f"{study.question} Frozen at {analysis.frozen.time[:16]} UTC, {len(runs)} runs."
-    head = study.title, about, warnings(analysis)
-    return write_sections(runs, home, head, [*asked, guidelines, *others])[0]
+    return write_sections(runs, home, (study.title, about, warnings(analysis)), [*asked, guidelines, *others])[0]
 
 
 def warnings(analysis: Analysis) -> list[str]:
@@ -80,8 +79,9 @@ def _plan(analysis: Analysis) -> Sheet:
         "time stamp": f"{last['stamped']} by {last['authority']}" if last["stamped"] else "none",
         "git": f"commit {str(frozen.git['commit'])[:10]}{', with changes' * bool(frozen.git['dirty'])}, tag"
                f" {last['tag'] or 'none'}",
-        "SHA-256 of the frozen form": frozen.digest, "of the code": frozen.code,
-        **{f"of {key}": str(of) for key, of in planned.items() if key.startswith(("data.fingerprint", "prompts."))},
+        "SHA-256 of the frozen form": frozen.digest, "SHA-256 of the code": frozen.code,
+        "digest of the data": planned["data.fingerprint"],
+        **{f"digest of {key}": of for key, of in planned.items() if key.startswith("prompts.")},
         **{f"arm {name}": " ".join([*study.common, *words]) for name, words in study.arms.items()},
         "models": ", ".join(f"{role} {name}" for role, name in study.models.items()),
         "samples": f"{study.samples} in each arm, seeds {', '.join(map(str, study.seeds))}",
@@ -92,7 +92,7 @@ def _plan(analysis: Analysis) -> Sheet:
     return Sheet("What was planned", columns("item", "planned"), [[name, text] for name, text in facts.items()])
 
 
-def power_of(plan: Frozen) -> Sheet:
+def power_sheet(plan: Frozen) -> Sheet:
     """The power of each hypothesis, and what it assumes."""
     heads = columns("hypothesis", "assumed", "samples", "patients", "alpha", "power", "samples needed")
     rows: list[list[Cell]] = []
@@ -114,7 +114,7 @@ def _asked(title: str, analysis: Analysis, found: Sequence[Finding]) -> Sheet:
                      0 if of.difference is None else of.difference.clusters, p_text(of.p), p_text(of.p_adjusted),
                      analysis.level, of.verdict])  # fmt: skip
     lower = dict.fromkeys(of.hypothesis.metric for of in found if of.hypothesis.direction == "lower")
-    notes = [f"{of.hypothesis.name} is {of.verdict}: {of.hypothesis.sentence}" for of in found]
+    notes = [f"{of.hypothesis.name} ({of.hypothesis.sentence}): {of.verdict}" for of in found]
     notes += [f"lower is better: a gain is by how much {name} is lower" for name in lower]
     return Sheet(title, heads, rows, notes)
 
@@ -164,11 +164,11 @@ def _deviations(analysis: Analysis) -> Sheet:
             rows.append([time, what, event["reason"], f"{event['arm']}, seed {event['seed']}"])
         before = time
     for (arm, seed), run in analysis.runs.items():
-        begun, name = run.manifest["start"][:19], f"{arm}, seed {seed}"
+        start, name = run.manifest["start"][:19], f"{arm}, seed {seed}"
         if run.manifest["protocol"]["frozen"] != frozen.digest:
-            rows.append([begun, "begun before the last amendment", "", name])
+            rows.append([start, "begun before the last amendment", "", name])
         if run.manifest["status"] != "complete":
-            rows.append([begun, f"the run did not end as planned: {run.manifest['status']}", "", name])
+            rows.append([start, f"the run did not end as planned: {run.manifest['status']}", "", name])
     now = manifest.now()[:19]
     rows += [[now, f"a run is not there: {one.folder}", "", f"{one.arm}, seed {one.seed}"] for one in analysis.missing]
     rows += [[now, f"{one.name}: {n:,} pairs are not analysed: {why}", "", ""]

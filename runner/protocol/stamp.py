@@ -26,21 +26,21 @@ def place_of(study: Path) -> Path:
     return study.with_suffix(".tsr")
 
 
-def request(url: str, digest: str) -> bytes:
-    """The reply of an authority that stamps a digest (SHA-256, hexadecimal). Raises ConfigError."""
+def request(url: str, digest: str) -> tuple[str, bytes]:
+    """The time at which an authority stamps a digest (SHA-256, hexadecimal), and its reply. Raises ConfigError."""
     nonce = b"\x02\x09\x40" + secrets.token_bytes(8)  # an integer of nine bytes
     query = _QUERY + _SHA256 + bytes.fromhex(digest) + nonce + _WITH_CERTIFICATE
     asked = Request(url, query, {"Content-Type": "application/timestamp-query"})
     try:
         with urlopen(asked, timeout=_TIMEOUT) as reply:
             der: bytes = reply.read(_LARGEST)
-        read(der, digest)
+        time = read(der, digest)
     except (URLError, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise ConfigError(f"timestamp: {url}: {reason}; nothing was frozen") from None
     if nonce not in der:
         raise ConfigError(f"timestamp: {url}: the reply is to another request; nothing was frozen")
-    return der
+    return time, der
 
 
 def read(der: bytes, digest: str) -> str:

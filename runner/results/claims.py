@@ -1,10 +1,11 @@
 """Claims about a gain that were planned: superiority, non-inferiority and equivalence, their p values and power.
 
-Each is tested on one side at half of alpha, as ICH E9 (1998, 5.5) has it, equivalence by two such tests (Schuirmann
-1987). A bound is tested by the 95 % interval that is printed: p is 0.025 where the interval ends at the bound, and
-elsewhere that of a t-test with the standard error that this end stands for; of clusters and of means of means at least
-the one between whole clusters. Superiority over 0 needs the test of every paired difference (McNemar's exact one, or
-signs of whole clusters flipped) as well. So what is shown never has an interval that says otherwise.
+Each is tested on one side at half of alpha (ICH E9 1998, 5.5), equivalence by two such tests (Schuirmann 1987). The p
+of a gain g above a bound b follows from the printed 95 % interval (l, u): T(-t (g - b) / (g - l)) where T(-t) = 0.025,
+T Student's distribution with clusters - 1 degrees of freedom (with McNemar's test the normal one); that of a gain below
+a bound from u. So it is at most 0.025 only where the whole interval is within the claim. Except with McNemar's test,
+(g - l) / t counts for no less than the standard error between whole clusters. Superiority over 0 also needs the test of
+every paired difference (McNemar's exact one, or signs of whole clusters flipped).
 
 The power is exact for McNemar's test, else that of a t-test by clusters at the planned spread (noncentral t), with
 Kish's design effect (1965) for patients that have several samples and for samples that weigh more than others.
@@ -43,12 +44,12 @@ def _beyond(difference: Difference, bound: float, sign: float) -> float | None:
     """One-sided p of a gain above a bound, with ``sign`` -1 below it, from that end of the interval."""
     from scipy.special import stdtr
 
-    metric, alone = difference.metric, difference.test == MCNEMAR
+    metric, is_mcnemar = difference.metric, difference.test == MCNEMAR
     end = metric.ci_low if sign > 0 else metric.ci_high
     if metric.value is None or end is None or difference.clusters < 2:
         return None
-    df, far = math.inf if alone else difference.clusters - 1.0, sign * (metric.value - bound)
-    se = max(sign * (metric.value - end) / student(df), 0.0 if alone else difference.standard_error or 0.0)
+    df, far = math.inf if is_mcnemar else difference.clusters - 1.0, sign * (metric.value - bound)
+    se = max(sign * (metric.value - end) / student(df), 0.0 if is_mcnemar else difference.standard_error or 0.0)
     return float(stdtr(df, -far / se)) if se else float(far <= 0)
 
 
@@ -69,13 +70,14 @@ def adjusted(
 
 @dataclass(frozen=True)
 class Clusters:
-    """The samples of a study: how many, of how many patients; by how much the variance of their mean is that of ``n``
-    equal ones where they are independent (``alone``) and where those of a patient are copies (``size``)."""
+    """``n`` samples of ``k`` patients. The variance of their mean is that of n independent ones of equal weight, times
+    ``weight_effect`` = n sum(w^2) over samples where these are independent, and times ``cluster_effect`` = n sum(w^2)
+    over patients where those of a patient are copies; weights w add up to 1."""
 
     n: int
     k: int
-    size: float
-    alone: float = 1.0
+    cluster_effect: float
+    weight_effect: float = 1.0
 
     @classmethod
     def of(cls, names: Sequence[str], paths: Sequence[Path] = ()) -> "Clusters":
@@ -107,9 +109,9 @@ class Planned:
 
     def power(self, samples: Clusters, alpha: float) -> float:
         """The chance that the claim is shown with these samples: of equivalence at least."""
-        if self.changes is not None and samples.k == samples.n and samples.alone < 1 + 1e-9:
+        if self.changes is not None and samples.k == samples.n and samples.weight_effect < 1 + 1e-9:
             return mcnemar_power(samples.n, *self.changes, alpha) if samples.n >= FEWEST_SIGNS else 0.0
-        design = (1 - self.within) * samples.alone + self.within * samples.size
+        design = (1 - self.within) * samples.weight_effect + self.within * samples.cluster_effect
         deviation = max(self.spread, 1e-9) * math.sqrt(design * samples.k / samples.n)
         sides = [t_power(one / deviation, samples.k, alpha) for one in self.room if not math.isinf(one)]
         return max(0.0, sum(sides) - len(sides) + 1)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, reduce
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +110,11 @@ def is_current(folder: Path, *, steps: bool) -> bool:
     """Whether the file is of the records as they are, with ``steps`` of these too; the rest of it is not looked at."""
     heads = [orjson.dumps([*state_of(folder), has_steps])[:-1] + b"," for has_steps in {True, steps}]
     path = folder / FILE
-    try:
-        with path.open("rb") if path.is_file() else BytesIO() as file:  # a pipe would be waited for
-            return file.readline().startswith(tuple(heads))
-    except OSError:
-        return False
+    with suppress(OSError):
+        if path.is_file():  # a pipe would be waited for
+            with path.open("rb") as file:
+                return file.readline().startswith(tuple(heads))
+    return False
 
 
 def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table | None, Steps | None]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from runner.results.intervals import Metric
 from runner.results.kinds import NUMBER, Better, Scale, group_by
 from runner.results.levels import average, levelled_mean
-from runner.results.rows import Row, is_named, rows_of
+from runner.results.rows import Row, is_named, rows_of, setting_word, shorten_label
 from runner.results.runs import Run, leaves
 from runner.results.table import Table
 
@@ -90,14 +90,17 @@ def deciding_score(run: Run) -> str | None:
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
     """The choices of the datasets, as short as they stay different, else with the settings or content that differ."""
-    content = {run.data: str(run.content)[:8] for run in runs}
-    nodes = {run.data: dict(leaves(run.cfg.get("dataset"), "dataset")) for run in runs}
-    labels = []
+    content, first = {run.data: str(run.content)[:8] for run in runs}, {run.data: run for run in reversed(runs)}
+    nodes = {key: dict(leaves(run.cfg.get("dataset"), "dataset")) for key, run in first.items()}
+    labels, cut = [], []
     for choice, node in data:
-        words, alike = [choice or "dataset"], [nodes[other] for other in data if other[0] == choice]
+        words, alike = [choice or "dataset"], [other for other in data if other[0] == choice]
         for key, value in nodes[choice, node].items():
-            words += [f"{key.rpartition('.')[2]}={value}"] if any(one.get(key) != value for one in alike) else []
-        labels.append(" ".join(words))
+            others = [first[other] for other in alike if nodes[other].get(key) != value]
+            words += setting_word(first[choice, node], others, key, value)
+        labels.append(" ".join(dict.fromkeys(words)))
+        cut.append(shorten_label(words))
+    labels = [one if cut.count(one) == 1 else label for one, label in zip(cut, labels, strict=True)]
     short = [label.rpartition("/")[2] if "=" not in label else label for label in labels]
     short = [short[n] if short.count(short[n]) == 1 and short[n] != MEAN else label for n, label in enumerate(labels)]
     return [

@@ -55,7 +55,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     config = config_of(folders[0])
     config["run"]["shard"] = None
     (new / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    manifest.write(new, _merge_notes(notes) | {"id": new.name, "files": digests_of(new)})
+    manifest.write(new, _merge_notes(notes) | {"files": digests_of(new)})
     return new
 
 
@@ -80,13 +80,15 @@ def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[tuple[int, int, 
 
 
 def _merge_notes(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    first, states = notes[0], {str(note["status"]) for note in notes}
+    first = max(notes, key=lambda note: len(note.get("protocol", {}).get("deviations", ())))  # from what was frozen
+    states = {str(note["status"]) for note in notes}
     errors, kills = Counter[str](), Counter[str]()
     for note in notes:
         errors.update(note.get("errors") or {})
         kills.update((note.get("sandbox") or {}).get("kills") or {})
     return {
         **first,
+        "id": manifest.digest(" ".join(str(note.get("id")) for note in notes).encode())[:32],
         "status": "complete" if states == {"complete"} else "budget" if "budget" in states else "partial",
         "stopped": next((note["stopped"] for note in notes if note.get("stopped")), None),
         "start": min(note["start"] for note in notes),

@@ -5,22 +5,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
-
-import orjson
+from textwrap import shorten
 
 from runner.results import kinds
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import Better, group_by
-from runner.results.metrics import Summary
 from runner.results.runs import Run, is_one_of
 from runner.results.sheets import ARROWS, Column, Value
 from runner.results.table import OVERFLOWS, Table
 from runner.storage.schema import Manifest
 
-METRICS = "metrics.json"
 _TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")
 _FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
 _HEADLINES = 5
+_LONGEST = 60  # characters of a label
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +48,8 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
         fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), [])
         groups += [] if fitting else [fitting]
         fitting.append(run)
-    labels, names = labels_of([group[0] for group in groups]), [group[0].folder.name for group in groups]
-    if len(set(labels)) == 1 < len(set(names)) == len(names):
-        labels = names  # they differ in nothing else
-    return [
-        Row(group, label if labels.count(label) == 1 else f"{label} {name}")
-        for group, label, name in zip(groups, labels, names, strict=True)
-    ]
+    labels = labels_of([group[0] for group in groups])
+    return [Row(group, label) for group, label in zip(groups, labels, strict=True)]
 
 
 def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
@@ -77,13 +70,27 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
 
 
 def labels_of(runs: Sequence[Run]) -> list[str]:
-    """The settings in which rows differ; of one sweep only what it varies, where that is enough."""
+    """The settings in which rows differ; of one sweep only what it varies, where that is enough. Equal ones get what
+    differs between their runs, which is all where there are no others."""
     swept = {name for run in runs for name in run.manifest.get("swept") or ()}
     if swept and len({run.manifest.get("sweep") for run in runs}) == 1:
         short = [_label(run, runs, swept) for run in runs]
         if len(set(short)) == len(short):
             return short
-    return [_label(run, runs) for run in runs]
+    labels = [_label(run, runs) for run in runs]
+    for label, equal in group_by(range(len(runs)), labels.__getitem__).items():
+        if len(equal) > 1:
+            for n, name in zip(equal, _tell_apart([runs[n] for n in equal]), strict=True):
+                labels[n] = name if len(equal) == len(runs) else f"{label} {name}"
+    return labels
+
+
+def _tell_apart(runs: Sequence[Run]) -> list[str]:
+    """What tells runs of the same settings apart: their limits, else the shortest ends of their paths."""
+    paths = [run.folder.absolute().parts for run in runs]
+    ends = (["/".join(path[-n:]) for path in paths] for n in range(1, max(map(len, paths)) + 1))
+    limits = [f"limit={run.cfg.get('limit')}" for run in runs]
+    return next((names for names in (limits, *ends) if len(set(names)) == len(names)), limits)
 
 
 def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
@@ -97,13 +104,30 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
         same = [one for one in others if _have_same_choice(one, run, group)]
         within = [key for key in run.choices if key.startswith(f"{group}.")]  # of its parts: ``condition.then``
         words += [run.choices[key] for key in within if not all(_have_same_choice(one, run, key) for one in same)]
-        alike = [one.flat.get(group, {}) for one in same if all(_have_same_choice(one, run, key) for key in within)]
+        alike = [one for one in same if all(_have_same_choice(one, run, key) for key in within)]
         for key, value in run.flat[group].items():
-            counts = not key.endswith("_target_") and (not only or is_one_of(key, only))
-            if counts and any(one.get(key) != value for one in alike):
-                words.append(f"{key.rpartition('.')[2]}={value}")
+            if not key.endswith("_target_") and (not only or is_one_of(key, only)):
+                words += setting_word(
+                    run, [one for one in alike if one.flat.get(group, {}).get(key) != value], key, value
+                )
     words = words or [str(run.choices[group]) for group in ("agent", "model") if group in run.choices]
-    return " ".join(words) or run.folder.name
+    return shorten_label(words) or run.folder.name
+
+
+def setting_word(run: Run, others: Sequence[Run], key: str, value: str) -> list[str]:
+    """``name=value`` of a setting in which these others differ, nothing where there are none; but the choice of a group
+    that has the same there (a profile's settings are in many groups) where they all chose differently."""
+    name = key.rpartition(".")[2]
+    for group, of in run.flat.items() if others else ():
+        within = group in run.choices and not any(_have_same_choice(one, run, group) for one in others)
+        if within and any(value == one and name == other.rpartition(".")[2] for other, one in of.items()):
+            return [run.choices[group]]
+    return [f"{name}={value}"] if others else []
+
+
+def shorten_label(words: Iterable[str]) -> str:
+    """Each word once, and no more of them than have room in a column."""
+    return shorten(" ".join(dict.fromkeys(word[: _LONGEST - 4] for word in words)), _LONGEST, placeholder=" ...")
 
 
 def _have_same_choice(one: Run, other: Run, group: str) -> bool:
@@ -127,12 +151,15 @@ def nearest_rows(row: Row, named: Sequence[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class RunMetrics:
-    """A run, a label that no other one has, and its ``metrics.json``. ``strata``: stratum -> value -> metrics."""
+    """The metrics of a run, and a label that no other one has."""
 
     run: Run
     label: str
-    metrics: Mapping[str, MetricJSON]
-    strata: Mapping[str, Mapping[str, Mapping[str, MetricJSON]]]
+
+    @property
+    def metrics(self) -> Mapping[str, MetricJSON]:
+        """Name -> value."""
+        return self.run.summary["metrics"]
 
     def value(self, name: str) -> Value | None:
         """A metric with its interval; None where the run has none of this name."""
@@ -145,15 +172,10 @@ def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
     labels = {}
     for row in rows(*runs):  # runs that share a row have the names of their datasets too, or of their folders
         names = [run.dataset for run in row.runs]
-        names = names if len(set(names)) == len(names) else [run.folder.name for run in row.runs]
+        names = names if len(set(names)) == len(names) else _tell_apart(row.runs)
         for run, name in zip(row.runs, names, strict=True):
             labels[run] = row.label if len(row.runs) == 1 else f"{row.label} {name}"
-    found = []
-    for run in runs:
-        path = run.folder / METRICS
-        summary: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
-        found.append(RunMetrics(run, labels[run], summary.get("metrics", {}), summary.get("strata", {})))
-    return found
+    return [RunMetrics(run, labels[run]) for run in runs]
 
 
 @lru_cache(maxsize=1)

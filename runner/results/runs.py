@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -17,12 +17,13 @@ from components.text.structured import read_yaml
 from components.text.words import meant
 from runner.results import column_file
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
+from runner.results.metrics import Summary
 from runner.results.steps import Steps
 from runner.results.table import Table
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
-from runner.storage.records import read, slim
-from runner.storage.resume import setting
+from runner.storage.records import REPAIR, read, slim
+from runner.storage.resume import metrics_of, setting
 from runner.storage.schema import Manifest, Record
 from runner.terminal.command import print_note
 
@@ -63,6 +64,11 @@ class Run:
         vars(self)["table"], found = column_file.load(self.folder, self._read(steps=True), steps=True)
         return found
 
+    @cached_property
+    def summary(self) -> Summary:
+        """The content of its ``metrics.json``, or what ``runner.report`` computed again; else empty."""
+        return cast(Summary, {"metrics": {}, "strata": {}} | metrics_of(self.folder))
+
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without what it finds in the folder as fast."""
         found = {"table", "steps"} if (self.folder / column_file.FILE).exists() else ()
@@ -77,7 +83,7 @@ class Run:
         for record in read(self.folder, steps=steps):
             if not record.keys() >= _NEEDED:
                 missing = " and no ".join(sorted(_NEEDED - record.keys()))
-                text = f"the record of {record['sample_id']!r} has no {missing}; delete its line and resume"
+                text = f"the record of {record['sample_id']!r} has no {missing}; {REPAIR}"
                 raise ConfigError(f"{self.folder / RECORDS}: {text}")
             yield record
 
@@ -218,12 +224,10 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     notes = group_by(((str(note), run) for run in runs for note in run.manifest.get("notes") or ()), lambda of: of[0])
     lines = [f"note: {note} ({', '.join(_names([run for _, run in of], runs))})" for note, of in notes.items()]
     for run in runs:
-        counts = run.manifest.get("counts")
-        counted = counts["finished"] if counts else 0
-        if run.manifest.get("status") == "complete" and counted > len(run.table):
+        finished = (run.manifest.get("counts") or {"finished": 0})["finished"]
+        if run.manifest.get("status") == "complete" and finished > (n := len(run.table)):
             lines.append(
-                f"note: {run.folder} was complete with {counted} records and holds {len(run.table)}: records.jsonl "
-                "was cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
+                f"note: {run.folder} was complete with {finished} records and holds {n}: {RECORDS} was changed"
             )
     warning = "simulated model: these numbers say nothing about any real model"  # which replays note
     if any(run.simulated for run in runs) and not any(warning in line for line in lines):
@@ -233,23 +237,11 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
 
 def _names(some: Sequence[Run], runs: Sequence[Run]) -> list[str]:
     """The agents of some runs, where these are all runs of theirs; else what varies between the jobs of the sweep."""
-    agents = dict.fromkeys(_agent(run) for run in some)
-    if len(some) == sum(_agent(run) in agents for run in runs):
-        return list(agents)
-    return [", ".join(f"{key}={value}" for key, value in run.swept) or _agent(run) for run in some]
-
-
-def _agent(run: Run) -> str:
-    return str(run.choices.get("agent", "?"))
-
-
-def folder_of(runs: Sequence[Run]) -> Path | None:
-    """The folder of the run, or of the sweep that all of these are of; None for others."""
-    folders = {run.folder.resolve() for run in runs}
-    if len(folders) == 1:
-        return runs[0].folder
-    swept = len({folder.parent for folder in folders}) == 1 and all(run.manifest.get("sweep") for run in runs)
-    return runs[0].folder.parent if swept else None
+    agents = {run: str(run.choices.get("agent", "?")) for run in runs}
+    named = dict.fromkeys(agents[run] for run in some)
+    if len(some) == sum(agent in named for agent in agents.values()):
+        return list(named)
+    return [", ".join(f"{key}={value}" for key, value in run.swept) or agents[run] for run in some]
 
 
 def run_folders(folder: Path) -> list[Path]:
@@ -267,7 +259,7 @@ def run_folders(folder: Path) -> list[Path]:
             near = meant(folder.name, [path.name for path in siblings])
             raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
-            begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
+            begun = _jobs_of(folder)
             recorded = [path for path in begun if (path / RECORDS).is_file()]
             folders = sorted(recorded, key=order) or folders
             for path in begun if recorded else ():
@@ -283,12 +275,23 @@ def run_folders(folder: Path) -> list[Path]:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
 
 
+def _jobs_of(folder: Path) -> list[Path]:
+    """The folders in this one that jobs began; deeper ones where they are of this sweep, and in none of the others."""
+    found, name = list[Path](), folder.resolve().name
+    for depth in ("*", "*/*", "*/*/*"):  # hydra.sweep.subdir may have several parts
+        for path in sorted({one.parent for file in (RECORDS, manifest.FILE) for one in folder.glob(f"{depth}/{file}")}):
+            if depth == "*" or (manifest.read(path).get("sweep") == name and not set(found) & set(path.parents)):
+                found.append(path)
+    return sorted(found)
+
+
 def config_of(folder: Path) -> dict[str, Any]:
     """A run's config. Raises ConfigError."""
     path = folder / "config.yaml"
     try:
         found = read_yaml(path)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        json.dumps(found, default=str)  # an anchor within itself has no end
+    except (OSError, ValueError, TypeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ConfigError(f"{path} is not the config of a run: it holds {type(found).__name__}, not names and values")

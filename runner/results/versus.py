@@ -144,7 +144,9 @@ def _check(
         near = meant(missing[0], known)
         raise ConfigError(f"--metric: no run here has {missing[0]!r}; {near}there are {', '.join(known)}")
     if missing := [name for name in baselines or () if not present_among(grid, [name])]:
-        near = meant(missing[0], [row.label for row in grid.rows])
+        near = meant(
+            missing[0], [str(name) for row in grid.rows for name in (row.label, row.first.choices.get("agent"))]
+        )
         raise ConfigError(f"--baselines: no method here is {missing[0]!r}; {near}there are {labels}")
     if any(one.difference.metric.n for one in found):
         return

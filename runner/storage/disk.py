@@ -89,7 +89,7 @@ def folder_lock(folder: Path) -> Iterator[bool]:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def exclusive(folder: Path) -> Iterator[None]:
     """Around work in a folder of one command at a time. Raises ConfigError."""
     with folder_lock(folder) as is_free:
         if not is_free:

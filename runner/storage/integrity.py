@@ -1,6 +1,7 @@
 """Whether a run folder still has what its run wrote: sizes and digests of its files are in the manifest."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,11 +80,22 @@ def _changes(folder: Path) -> list[Change]:
 
 def refuse_changed(folder: Path) -> None:
     """Raises Damaged, a line with what to do, where a file is not as the run wrote it."""
-    if found := _changes(folder):
+    _refuse(folder, _changes(folder))
+
+
+def _refuse(folder: Path, found: Sequence[Change]) -> None:
+    if found:
         more = f" (and {len(found) - 1} more: python -m runner.report verify {folder})" if found[1:] else ""
         again = {CONFIG: "", METRICS: f", or have it computed again: python -m runner.report table {folder}"}
         resume = f", or delete {records.FILE} and resume the run, and the journal answers again"
         raise Damaged(f"{found[0].line}{more}; put it back{again.get(found[0].name, resume)}")
+
+
+def refuse_changed_records(folder: Path) -> None:
+    """The same of records and their texts, which a resumed run would take as its own. Without the file of records it
+    has none: all samples are run again."""
+    if (folder / records.FILE).exists():
+        _refuse(folder, changed_files(folder, contents=True, apart=METRICS))
 
 
 def verify(folder: Path) -> str:

@@ -20,21 +20,22 @@ from components.core.installed import version_of
 from components.core.redaction import HIDDEN, redact
 from components.core.usage import sum_of
 from runner.storage import disk
+from runner.storage.forms import misfit
 from runner.storage.schema import Git, LearntManifest, Manifest, Spent
 
 FILE = "manifest.json"
 SCHEMA = 1
 _SAME = (
-    "shard",
-    "limit",
-    "prompts",
-    "scorers",
-    "identities",
-    "servers",
-    "dataset.fingerprint",
-    "dataset.split",
+    "shard", "limit", "prompts", "scorers", "identities", "servers", "dataset.fingerprint", "dataset.split",
     "dataset.ids",
-)
+)  # fmt: skip
+_BEGUN = {
+    "name", "choices", "dataset", "status", "varied", "seed", "epochs", "model_kind", "command", "notes",
+}  # fmt: skip
+_WITHIN = {
+    "dataset": {"name", "split", "samples", "fingerprint"}, "counts": {"finished", "wanted", "errored"},
+    "sandbox": {"tier"},
+}  # fmt: skip
 LIBRARIES = (
     "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
     "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
@@ -84,22 +85,40 @@ def refuse_others(folder: Path, facts: Manifest) -> None:
 
 def read(folder: Path) -> Manifest:
     """The manifest of a run folder; empty when there is none. Raises ConfigError for a damaged one."""
-    path = folder / FILE
-    if not path.exists():
-        return {}
-    found, problem = None, "no JSON object"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        problem = str(error)
-    if not isinstance(found, dict):
-        raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
-    return cast(Manifest, found)
+    return cast(Manifest, _read(folder, Manifest))
+
+
+def read_begun(folder: Path) -> Manifest:
+    """The manifest of a run that was begun. Raises ConfigError, with what it lacks, for a damaged one or none."""
+    found = read(folder)
+    missing = _BEGUN - found.keys()
+    for part, names in _WITHIN.items():
+        there: Any = found.get(part) or names
+        missing |= {f"{part}.{name}" for name in names.difference(there)}
+    if missing:
+        raise ConfigError(f"{folder / FILE} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
+    return found
 
 
 def read_learnt(folder: Path) -> LearntManifest:
     """The manifest of a memory or prompt set; empty when there is none. Raises ConfigError for a damaged one."""
-    return cast(LearntManifest, read(folder))
+    return cast(LearntManifest, _read(folder, dict))
+
+
+def _read(folder: Path, form: type) -> Any:
+    path = folder / FILE
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        problem = misfit(found, form)
+    except RecursionError:
+        problem = "it is nested too deeply"
+    except ValueError as error:
+        problem = str(error)
+    if problem:
+        raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
+    return found
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -1,22 +1,23 @@
 """A run folder's records: one whole line per finished (sample, epoch), written with one write."""
 
-import json
 import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import orjson
 
 from components.core.errors import ConfigError
 from components.core.redaction import HIDDEN, unmistakable_secrets
 from components.core.types import Sample, Score, Trajectory
-from components.core.usage import usage_of
+from components.core.usage import CallUsage, EpisodeUsage, usage_of
 from runner.storage import disk
+from runner.storage.forms import fields_of, kinds_of, misfit
 from runner.storage.schema import Record
 from runner.storage.stored import Packer
 from runner.storage.texts import TextWriter, discard_known
@@ -28,8 +29,8 @@ _LOCK_SECONDS = 2.0  # a tracker locks a folder for a moment, longer on a busy m
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
-_NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
-_TYPES = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
+_VALUES = tuple((name, kinds_of(get_args(fields_of(Record)[name])[1])) for name in ("scores", "ceilings", "strata"))
+REPAIR = f"put {FILE} back, or delete it and resume, and the journal answers again"
 
 
 def record_of(
@@ -138,17 +139,22 @@ def read(
 ) -> Iterator[Record]:
     """The whole records of a folder, in the order they were finished, or of these the ``wanted`` ones; a torn last line
     is left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
-    skipped."""
+    skipped. Raises ConfigError for a line that no run wrote, and for a sample and epoch that are there twice."""
     path = folder / FILE
     if not path.exists():
         return
+    lines = dict[tuple[str, int], int]()
     with path.open("rb", buffering=_BUFFER) as file:
         file.seek(begin)
         for (number, line), is_wanted in zip(enumerate(file, 1), wanted, strict=False):
             if not line.endswith(b"\n"):
                 return
             if is_wanted:
-                yield _record(path, number, line, steps)
+                record = _record(path, number, line, steps)
+                if (first := lines.setdefault((record["sample_id"], record["epoch"]), number)) != number:
+                    name = f"sample {record['sample_id']!r}, epoch {record['epoch']}"
+                    raise ConfigError(f"{path}:{number}: {name} is in line {first} already; {REPAIR}")
+                yield record
 
 
 def count(folder: Path) -> int:
@@ -170,18 +176,36 @@ def _record(path: Path, number: int, line: bytes, steps: bool = True) -> Record:
     except orjson.JSONDecodeError as error:
         problem = str(error)
     if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
-        for part, kinds, right in _TYPES:
-            found = record.get(part, {})
-            if not isinstance(found, dict):
-                problem = f"its {part} are {type(found).__name__}, not names and values"
-            elif not kinds.issuperset(map(type, found.values())):
-                odd = next(pair for pair in found.items() if type(pair[1]) not in kinds)
-                problem = f"{part}: {odd[0]!r} is {json.dumps(odd[1])[:40]}, not {right}"
+        problem = "" if _fits(record) else misfit({**record, "steps": []}, Record) or "its usage is not of numbers"
     else:
         problem = problem or "it has no sample_id, epoch and stop"
     if problem:
-        raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+        raise ConfigError(f"{path}:{number}: damaged record ({problem}); {REPAIR}")
     return cast(Record, record)
+
+
+def _fits(record: Mapping[str, Any]) -> bool:
+    """Whether its fields are of the types that ``misfit`` requires; much faster, for there are many records."""
+    if not _are_right(Record, tuple(record), *map(type, record.values())):
+        return False
+    for name, kinds in _VALUES:
+        if name in record and not kinds.issuperset(map(type, record[name].values())):
+            return False
+    usage = record.get("usage", {})
+    parts = usage.get("purposes")
+    if not _are_right(EpisodeUsage, tuple(usage), *map(type, usage.values())):
+        return False
+    for part in parts.values() if parts else ():
+        if type(part) is not dict or not _are_right(CallUsage, tuple(part), *map(type, part.values())):
+            return False
+    return True
+
+
+@lru_cache(maxsize=1_024)  # most records have their fields in common
+def _are_right(form: type, names: tuple[str, ...], *kinds: type) -> bool:
+    known, other = fields_of(form), kinds_of(Any if form is Record else float | None)
+    fitting = (kinds_of(known[name]) if name in known else other for name in names)
+    return all(kind in fit for kind, fit in zip(kinds, fitting, strict=True))
 
 
 def _repair(folder: Path) -> set[tuple[str, int]]:

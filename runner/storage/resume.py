@@ -13,7 +13,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.moved import as_first_named, refuse_imported
 from components.core.redaction import HIDDEN, redact
-from components.text.structured import parsed
+from components.text.structured import parse
 from runner.storage import manifest, records
 
 CONFIG = "config.yaml"
@@ -58,7 +58,15 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
 
 
 def _newest(runs: Sequence[Path]) -> Path:
-    return max(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name))
+    """The run that began last; those that were refused before a sample was finished come after all others."""
+
+    def order(run: Path) -> tuple[bool, int, str]:
+        notes = manifest.read(run)
+        counts = notes.get("counts")
+        began = notes.get("status") != "refused" or bool(counts and counts["finished"])
+        return began, (run / CONFIG).stat().st_mtime_ns, run.name
+
+    return max(runs, key=order)
 
 
 def _line_of(run: Path) -> str:
@@ -113,7 +121,7 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
             f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
         )
     try:
-        begun, problem = parsed(raw.decode("utf-8")), "it holds no config"
+        begun, problem = parse(raw.decode("utf-8")), "it holds no config"
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         begun, problem = None, str(error)
     if not isinstance(begun, dict):
@@ -178,7 +186,7 @@ def without_secrets(value: Any, key: str = "") -> Any:
     if not isinstance(value, str) or not value:
         return value
     plain = redact(value)
-    secret_by_key = plain == value and value not in redact(f"{key}: {value}")
+    secret_by_key = plain == value and value not in redact(f"{key}={value}")
     return HIDDEN if secret_by_key else plain
 
 

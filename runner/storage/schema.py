@@ -219,8 +219,8 @@ class Manifest(TypedDict, total=False):
     imported: dict[str, str]  # of a log: the tool that wrote it, and its file
     sweep: str | None
     number: int | None
-    choices: dict[str, str]
-    varied: dict[str, str]
+    choices: dict[str, Any]  # names; null for none, a list where there are several
+    varied: dict[str, Any]
     swept: list[str]
     model_kind: str
     models: dict[str, str]
@@ -271,6 +271,6 @@ class LearntManifest(TypedDict, total=False):
     digest: str
     recipe: str
     privacy: str
-    dataset: DatasetFacts
+    dataset: Mapping[str, Any]
     texts: list[str]
     too_long: list[str]

@@ -3,7 +3,7 @@
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -85,11 +85,10 @@ def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
     """Everything that can change a result: settings, budget, and what they led to (data, prompts, scorers, models)."""
     own = {f"budget.run.{key}": json.dumps(value) for key, value in cfg["budget"]["run"].items()}
     own["run.replay"] = json.dumps(cfg["run"]["replay"])
-    for key, text in settled(cfg).items():
-        if key != "protocol" and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES):
-            own[key] = text
+    own |= {key: text for key, text in settled(cfg).items() if key != "protocol"
+            and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES)}  # fmt: skip
     found: dict[str, Any] = {f"data.{key}": facts["dataset"].get(key) for key in ("fingerprint", "split")}
-    if facts["shard"] is None:
+    if facts["shard"] is None:  # of a part they follow from the limit and the seed
         found["data.ids"] = facts["dataset"]["ids"]
     for name in ("prompts", "scorers", "models", "identities"):
         found |= {f"{name}.{key}": value for key, value in facts[name].items()}
@@ -98,17 +97,12 @@ def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
 
 def code_digest(allow: Sequence[str]) -> str:
     """The digest of this program's code and prompts, and of the packages of a user that parts may come from."""
-    total = hashlib.sha256()
-    for root in (_HOME / "runner", _HOME / "components", *_roots(allow)):
+    total, specs = hashlib.sha256(), map(importlib.util.find_spec, allow)
+    places = [place for spec in specs for place in (spec and spec.submodule_search_locations) or ()]
+    for root in (_HOME / "runner", _HOME / "components", *map(Path, places)):
         for path in sorted(one for one in root.rglob("*") if one.suffix in _CODE):
             total.update(f"{path.relative_to(root)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
     return total.hexdigest()
-
-
-def _roots(packages: Sequence[str]) -> Iterator[Path]:
-    for name in packages:
-        spec = importlib.util.find_spec(name)
-        yield from map(Path, (spec and spec.submodule_search_locations) or ())
 
 
 def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
@@ -117,9 +111,9 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
     path, reason = Path(cfg["protocol"]), (cfg["run"]["deviation"] or "").strip()
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
-    if facts["shard"] is not None:  # a part of a planned run: its samples follow from the limit and the seed
-        now |= {"data.ids": frozen.runs[0]["planned"]["data.ids"]}
-    one, differing = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
+    each = [(one, differences_of(planned := one["planned"], {"data.ids": planned["data.ids"]} | now))
+            for one in frozen.runs]  # fmt: skip
+    one, differing = min(each, key=lambda of: len(of[1]))
     changes = [*frozen.changes(), *differing]
     if changes and not reason:
         more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""

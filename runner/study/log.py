@@ -5,7 +5,6 @@ removed before others, is found, unless all lines after it are rewritten, too.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
+from runner.terminal.command import print_note
 
 Event = Mapping[str, Any]
 
@@ -29,19 +29,23 @@ def add(study: Path, event: Event) -> None:
     with disk.locked(path):
         lines = _lines(path)
         line = json.dumps({"time": manifest.now(), **event, "before": _digest(lines)}, ensure_ascii=False)
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-        try:
-            disk.append(file, f"{line}\n".encode(), path)
-        finally:
-            os.close(file)
+        with path.open("ab") as file:
+            disk.append(file.fileno(), f"{line}\n".encode(), path)
 
 
 def note_begin(folder: Path, notes: Manifest) -> None:
-    """Log that a run of a study began, or was resumed, and how it deviates. Raises ConfigError, OSError."""
-    if (of := notes.get("protocol")) is not None:
-        event = "resumed" if notes["resumed"] else "run"
+    """Log that a study's run or a part of it began or was resumed, and how it deviates. Raises ConfigError, OSError."""
+    if (of := notes.get("protocol")) is not None and is_here(Path(of["study"]), str(folder)):
+        event = "part" if notes["shard"] else "resumed" if notes["resumed"] else "run"
         facts = {key: of[key] for key in ("arm", "seed", "deviations", "reason")}
         add(Path(of["study"]), {"event": event, "id": notes["id"], "folder": str(folder.absolute()), **facts})
+
+
+def is_here(study: Path, what: str) -> bool:
+    """Whether a study is where a run says that it is; if not, it is printed that ``what`` is not logged."""
+    if not (found := study.exists()):
+        print_note(f"note: {study}, under whose protocol this was run, is not here: {what} is not logged")
+    return found
 
 
 def events(study: Path, kind: str = "") -> list[Event]:

@@ -17,7 +17,7 @@ from annotated_types import Ge, Gt, Interval, Len, MinLen
 from pydantic import FiniteFloat, StringConstraints
 
 from components.core.errors import ConfigError
-from components.text.structured import parsed
+from components.text.structured import parse
 from runner.config.build import check
 from runner.config.errors import nearest
 from runner.config.schema import RunBudget
@@ -81,10 +81,10 @@ class Hypothesis:
     @property
     def sentence(self) -> str:
         """The same in words."""
-        superior = f"more than {self.margin:g} better than" if self.margin else "better than"
-        words = {"superiority": superior, "non-inferiority": f"less than {self.margin:g} worse than"}
-        how = words.get(self.kind, f"less than {self.margin:g} from")
-        return f"{self.compare[0]} is {how} {self.compare[1]}, by {self.metric}"
+        superior = f"is more than {self.margin:g} better than" if self.margin else "is better than"
+        words = {"superiority": superior, "non-inferiority": f"is less than {self.margin:g} worse than"}
+        how = words.get(self.kind, f"differs by less than {self.margin:g} from")
+        return f"{self.compare[0]} {how} {self.compare[1]}, by {self.metric}"
 
     @property
     def spread(self) -> float:
@@ -111,17 +111,16 @@ class Exclusion:
 
     def holds(self, sample: str, strata: Mapping[str, str]) -> bool:
         """Whether it is about a sample."""
-        if sample in self.ids:
-            return True
-        return bool(self.strata) and all(strata.get(name) == value for name, value in self.strata.items())
+        shared = [strata.get(name) == value for name, value in self.strata.items()]
+        return sample in self.ids or (bool(shared) and all(shared))
 
 
 @dataclass(frozen=True)
 class Study:
     """A study. ``common`` and ``arms``: words of ``python -m runner``; ``models``: role -> name; ``samples``: how many
     are analysed in each arm, of each seed, after exclusions; ``alpha`` is two-sided: a claim is tested at half of it on
-    one side. ``looks``: numbers of samples at which an interim analysis is planned; ``timestamp``: the URL of a
-    time-stamp authority (RFC 3161); ``tag``: the name of a git tag to make."""
+    one side, which the 95 % interval allows. ``looks``: numbers of samples at which an interim analysis is planned;
+    ``timestamp``: the URL of a time-stamp authority (RFC 3161); ``tag``: the name of a git tag to make."""
 
     title: Name
     question: Text
@@ -132,7 +131,7 @@ class Study:
     primary: Annotated[Sequence[Hypothesis], MinLen(1)]
     secondary: Sequence[Hypothesis] = ()
     seeds: Annotated[Sequence[int], MinLen(1)] = (0,)
-    alpha: Annotated[float, Interval(gt=0, lt=0.5)] = 0.05
+    alpha: Annotated[float, Interval(gt=0, le=0.05)] = 0.05
     power: Annotated[float, Interval(gt=0, lt=1)] = 0.8
     multiplicity: Literal["holm", "sequence"] = "holm"
     exclusions: Sequence[Exclusion] = ()
@@ -179,12 +178,12 @@ class Study:
         """A study from the content of its file. Raises ConfigError."""
         if not isinstance(content, dict):
             raise ConfigError(f"{where}: a study is a mapping of names and values; runner.protocol new writes one")
-        with located(where):
+        with with_place(where):
             return check(cls, content)
 
 
 @contextmanager
-def located(where: str) -> Iterator[None]:
+def with_place(where: str) -> Iterator[None]:
     """Around checks: each line of a ConfigError begins with its place."""
     try:
         yield
@@ -198,7 +197,7 @@ def read(path: Path) -> tuple[Any, str]:
         raw = path.read_bytes()
         if len(raw) > _LARGEST:
             raise ConfigError(f"{path} has {len(raw):,} bytes; a study has at most {_LARGEST:,}")
-        return parsed(raw.decode(), aliases=False), sha256(raw).hexdigest()
+        return parse(raw.decode(), aliases=False), sha256(raw).hexdigest()
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
     except OSError as error:

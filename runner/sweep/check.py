@@ -21,6 +21,7 @@ from runner.experiment.privacy import PrivacyRefused
 from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
+from runner.storage.integrity import refuse_changed_records
 from runner.storage.resume import is_complete, quoted, refuse_changes, unused
 from runner.sweep.shards import split
 
@@ -51,8 +52,14 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
                 note_refusal(error, cell.folder)
         except RecursionError:
             bad[number] = too_deep(cell.overrides)
-    shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
-    bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
+    stages = [
+        (c.experiment.stage.place, "; run them one by one, each with its stage.name")
+        for c in plan
+        if c.experiment and c.experiment.stage
+    ]
+    folders = Counter([*((c.folder, "") for c in plan), *stages])
+    shared = [f"several jobs would write to {f}{hint}" for (f, hint), n in folders.items() if n > 1 and not bad]
+    bad |= {-1 - n: ConfigError(text) for n, text in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
         bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
     if bad:
@@ -96,11 +103,16 @@ def _check(cell: Cell, loader: Any) -> None:
         )
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     experiment = replace(experiment, launch=cell.launch)
-    refuse_changes(cell.folder, cell.cfg)
+    try:
+        refuse_changes(cell.folder, cell.cfg)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; name another hydra.sweep.dir") from None
     if (cell.folder / manifest.FILE).exists():
         study(experiment)  # what a model knows is part of what it is
         manifest.refuse_others(cell.folder, facts_of(experiment))
     cell.complete = is_complete(cell.folder)
+    if not cell.complete:
+        refuse_changed_records(cell.folder)
     split(cell, experiment)
     if not cell.complete and not cell.parts:
         cell.experiment = experiment

@@ -209,7 +209,8 @@ def exit_code(plan: Sequence[Cell]) -> int:
     for (code, error), jobs in failed.items():
         who = f"job {jobs[0].label}" if len(jobs) == 1 else f"{len(jobs)} jobs ({', '.join(job.label for job in jobs)})"
         where = jobs[0].folder if len(jobs) == 1 else jobs[0].folder.parent
-        print_note(f"{who} ended with exit code {code}{error and f': {error}'}: {where}")
+        end = f"config error: {who}" if code == CONFIG else f"{who} ended with exit code {code}"
+        print_note(f"{end}{error and f': {error}'}: {where}")
     codes = {cell.code for cell in plan if cell.code}
     if codes == {CONFIG} and any(not cell.code for cell in plan):
         return 1

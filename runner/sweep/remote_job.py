@@ -136,7 +136,7 @@ def run_remote_job(order: RemoteJob) -> JobResult:
             return await run_job(experiment, order.folder, resources)
 
     with _signals(), redirect_stdout(said):
-        end = Task().run(end_of(order.label, work(), set()), ours=False)
+        end = Task().run(end_of(order.label, work(), set()))
         tracking.wait()  # a scheduler may end all processes of a job with it
     if isinstance(end, str):
         return JobResult(1, end, spent=spent)

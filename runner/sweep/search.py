@@ -21,11 +21,11 @@ from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell, key_of
 from runner.results.table import Table
-from runner.storage.resume import parts_of, quoted
+from runner.storage.resume import metrics_of, parts_of, quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
-from runner.sweep.search_study import Study, Trial, conclude, library, metrics_of, worse
+from runner.sweep.search_study import Study, Trial, conclude, library, worse
 from runner.terminal.command import print_note
 
 _GROUP = "search"
@@ -147,7 +147,7 @@ class Searcher(Sweeper):
                 cell.code, cell.error = 2, "its config was refused"
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
         if run.pruner is not None and (best := study.best):
-            run.pruner.best = metrics_of(run.plan[best[0]].folder)[run.pruner.metric]
+            run.pruner.best = metrics_of(run.plan[best[0]].folder)["metrics"][run.pruner.metric]
         self.run_jobs(good, study.wanted, run.spent)
         _check_objectives(study, run.search, good)
         reported = [_report(study, run, number, cell) for number, cell in cells.items()]
@@ -159,7 +159,7 @@ class Searcher(Sweeper):
 def _check_objectives(study: Study, search: Search, cells: Sequence[Cell]) -> None:
     """Refuse an unknown metric, once the first trials show which there are. Raises ConfigError."""
     trials = study.trials
-    names = {name for cell in cells for name in metrics_of(cell.folder)}
+    names = {name for cell in cells for name in metrics_of(cell.folder).get("metrics", {})}
     unknown = [name for name in search.maximised if names and name not in names]
     if unknown and not any(one.state == "complete" for one in trials):
         if all(one.state == "running" for one in trials):
@@ -174,7 +174,7 @@ def _report(study: Study, run: SearchRun, number: int, cell: Cell) -> bool:
         study.prune(number, stopped_early)
         cell.code = None
         return stopped_early is None
-    metrics = metrics_of(cell.folder)
+    metrics = metrics_of(cell.folder).get("metrics", {})
     values = {name: metrics.get(name, {}).get("value") for name in run.search.maximised}
     if not cell.code and (lacking := [name for name, value in values.items() if value is None]):
         cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"

@@ -21,6 +21,7 @@ from components.core.errors import ConfigError
 from runner.job.plan import Cell
 from runner.storage import disk
 from runner.storage.manifest import read
+from runner.storage.resume import metrics_of
 from runner.sweep.search_space import Dimension, Search, Space, grid_of, words_at
 
 FILE, RESULTS = "study.sqlite", "search.json"
@@ -211,7 +212,7 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     cells = [plan[one.number] for one in trials]
     rows = []
     for one, cell in zip(trials, cells, strict=True):
-        metrics = metrics_of(cell.folder)
+        metrics = metrics_of(cell.folder).get("metrics", {})
         row = {"number": one.number, "folder": cell.label, "state": one.state, "values": words_at(space, one.point)}
         row["objectives"] = {name: metrics.get(name) for name in search.maximised}
         rows.append({**row, "stopped": cell.error or read(cell.folder).get("stopped")})
@@ -233,12 +234,6 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     stopped_early = {plan[one.number].folder for one in trials if one.stopped_early}  # which is not a failure
     runs = [Run.at(cell.folder, cell.cfg or None) for cell in ran if cell.folder not in stopped_early]
     finish(runs, [read(cell.folder) for cell in ran], home, [home / RESULTS])
-
-
-def metrics_of(folder: Path) -> dict[str, Any]:
-    """The metrics of a trial; empty where it left none."""
-    path = folder / "metrics.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))["metrics"]) if path.is_file() else {}
 
 
 def _show(rows: Sequence[Mapping[str, Any]], best: Sequence[int], search: Search, space: Space) -> None:

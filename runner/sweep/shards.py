@@ -14,6 +14,7 @@ from runner.storage import manifest, records
 from runner.storage.integrity import write_metrics
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
+from runner.study.log import note_begin
 from runner.terminal.command import print_lines
 
 PARTS = "parts"
@@ -73,7 +74,7 @@ def gather(cell: Cell, jobs: int) -> None:
     stopped = any(part.code == BUDGET for part in cell.parts)
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
     cell.code = BUDGET if stopped else ERRORS if failed else 0
-    track(cell.folder, cell.cfg, sweep=cell.home, total_jobs=jobs)
+    track(cell.folder, cell.cfg, home=cell.home, total_jobs=jobs)
     print_lines(f"{cell.label}: {status_line(notes)} {cell.folder}")
 
 
@@ -95,6 +96,7 @@ def _merge(cell: Cell) -> Manifest:
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     manifest.write(fresh, notes)
     write_metrics(fresh, as_json(summary))
+    note_begin(cell.folder, notes)
     names = sorted((path.name for path in fresh.iterdir()), key=lambda name: name == manifest.FILE)
     for stale in cell.folder.glob("texts-*.jsonl.gz"):
         stale.unlink()

@@ -19,7 +19,6 @@ WITH_VALUE = frozenset(
      "--experimental-rerun", "--info", "-i")
 )  # fmt: skip
 _CHOICE = re.compile(r"(\w+)=(\w+)")
-_STOPPING = "stopping; finished calls are kept, calls in flight are cut; Ctrl-C again breaks off at once"
 _SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
 
 
@@ -117,8 +116,9 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def stopping() -> Iterator[None]:
-    """Around work that closes what is open before an interrupt passes: the first is answered at once, in a line."""
+def stopping(calls: Callable[[], str] = lambda: "calls in flight are") -> Iterator[None]:
+    """Around work that closes what is open before an interrupt passes: the first is answered at once, in a line with
+    the ``calls`` that it cuts."""
     main = threading.current_thread() is threading.main_thread()
     following = signal.getsignal(signal.SIGINT) if main else None
 
@@ -126,7 +126,7 @@ def stopping() -> Iterator[None]:
         assert callable(following), "else it does not come here"
         signal.signal(number, following)
         with suppress(RuntimeError):  # it came while something else was being printed
-            print(_STOPPING, file=sys.stderr, flush=True)  # noqa: T201
+            print_note(f"stopping; finished calls are kept, {calls()} cut; Ctrl-C again breaks off at once")
         following(number, frame)
 
     if callable(following):

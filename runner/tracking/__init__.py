@@ -17,11 +17,11 @@ from typing import Any, Self
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner.storage import manifest
+from runner.storage.sweeps import tag_of
 from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
 from runner.tracking.store import base_url, database_of, is_permitted, place_of, short, texts_may_leave
-from runner.tracking.sweeps import tag_of
 
 log = logging.getLogger(__name__)
 
@@ -37,10 +37,10 @@ class Heartbeat:
     """Around a run: its marker, its run in MLflow, its progress every ten seconds. Nothing waits for the tracker."""
 
     def __init__(
-        self, folder: Path, config: Mapping[str, Any], *, sweep: Path | None = None, total_jobs: int = 1,
+        self, folder: Path, config: Mapping[str, Any], *, home: Path | None = None, total_jobs: int = 1,
         every_seconds: float = 10.0,
     ) -> None:  # fmt: skip
-        self._folder, self._config, self._sweep, self._total_jobs = folder, config, sweep, total_jobs
+        self._folder, self._config, self._home, self._total_jobs = folder, config, home, total_jobs
         self._every = every_seconds
         self._marker: Path | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -52,7 +52,7 @@ class Heartbeat:
     def begin(self) -> None:
         """Mark the run, whose manifest is there."""
         if enabled(self._config):
-            self._marker = mark_run(self._folder, self._config, self._sweep, self._total_jobs)
+            self._marker = mark_run(self._folder, self._config, self._home, self._total_jobs)
             self._timer = asyncio.get_running_loop().call_later(_BEGIN_SECONDS, self._beat, {})
 
     def update(self, *, samples: int, errors: int = 0, tokens: int = 0, usd: float = 0.0) -> None:
@@ -80,10 +80,13 @@ class Heartbeat:
 
 
 class _Command:
-    """What this process has marked, when it was finished (mtime in ns), and the last warning that it printed."""
+    """What this process has marked, when it was finished (mtime in ns), which are sweeps, how many could not be marked,
+    and the last warning that it printed."""
 
     def __init__(self) -> None:
         self.marked: dict[Path, int | None] = {}
+        self.sweeps = set[Path]()
+        self.unmarked = 0
         self.tracking: Mapping[str, Any] = {}
         self._warned = ""
 
@@ -92,9 +95,14 @@ class _Command:
         """Where the newest marker is."""
         return next(reversed(self.marked)).parent.parent
 
-    def waiting(self) -> int:
-        """How many that are finished were not tried since."""
-        return sum(at is not None and unsent.tried_at(marker) == at for marker, at in self.marked.items())
+    def waiting(self) -> set[Path]:
+        """Those that are finished and were not tried since."""
+        return {marker for marker, at in self.marked.items() if at is not None and unsent.tried_at(marker) == at}
+
+    def runs(self, markers: set[Path]) -> str:
+        """How many runs these are; that of a sweep counts where its jobs are sent."""
+        n = len(markers - self.sweeps) or 1
+        return "1 run is" if n == 1 else f"{n} runs are"
 
     def warn(self) -> None:
         """Print what failed, once."""
@@ -108,46 +116,41 @@ def _command() -> _Command:
     return _Command()
 
 
-def mark_run(folder: Path, config: Mapping[str, Any], sweep: Path | None = None, total_jobs: int = 1) -> Path | None:
-    """Mark a run folder, which has a manifest. ``sweep``: the folder of its sweep."""
+def mark_run(folder: Path, config: Mapping[str, Any], home: Path | None = None, total_jobs: int = 1) -> Path | None:
+    """Mark a run folder, which has a manifest, and say where its texts stay here. ``home``: the folder of its sweep."""
     id = describe.remember(folder, {})["id"]
-    warn_of_texts(folder, config)
-    return _mark(config, id, "run", folder, sweep=sweep, total_jobs=total_jobs)
-
-
-def warn_of_texts(folder: Path, config: Mapping[str, Any]) -> None:
-    """Say where texts stay here."""
     privacy = (manifest.read(folder).get("dataset") or {}).get("privacy", "unknown")
     if not texts_may_leave(config, privacy):
         log.warning("texts of %s stay here: only figures are sent, see tracking.permits", folder)
     if config["tracking"].get("otlp") and not is_permitted(config, privacy):
         log.warning("episodes of %s are not sent to tracking.otlp, see tracking.permits", folder)
+    return _mark(config, id, "run", folder, home, total_jobs=total_jobs)
 
 
-def track(folder: Path, config: Mapping[str, Any], *, sweep: Path | None = None, total_jobs: int = 1) -> None:
+def track(folder: Path, config: Mapping[str, Any], *, home: Path | None = None, total_jobs: int = 1) -> None:
     """Have a finished run folder sent."""
     if enabled(config):
-        _finish(mark_run(folder, config, sweep, total_jobs))
+        _finish(mark_run(folder, config, home, total_jobs))
 
 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> None:
     """Have the folder of a standalone stage sent."""
     if enabled(config):
         facts = {"lines": [*made.lines], "empty": made.empty, "figures": made.figures, "choices": choices}
-        _finish(_mark(config, _id(made.folder), "stage", made.folder, **facts))
+        _finish(_mark(config, _id(made.folder), "stage", made.folder, None, **facts))
 
 
 def finish_sweep(home: Path, folders: Sequence[Path], config: Mapping[str, Any], files: Sequence[Path] = ()) -> None:
     """Have the parent run of a sweep of two or more jobs completed: its table, these files, its shared view."""
     if enabled(config) and len(folders) > 1:
-        facts = {"folders": [str(one.absolute()) for one in folders], "files": [str(one.absolute()) for one in files]}
-        _finish(_mark(config, _id(home), "sweep", home, sweep=home, **facts))
+        facts = {"folders": [one.absolute() for one in folders], "files": [one.absolute() for one in files]}
+        _finish(_mark(config, _id(home), "sweep", home, home, **facts))
 
 
 def prepare(config: Mapping[str, Any], home: Path, *, total_jobs: int) -> None:
     """Make database, experiment and a sweep's parent before jobs start on several machines; this waits."""
-    if enabled(config):
-        _finish(_mark(config, f"{_id(home)}-begun", "begun", home, sweep=home, total_jobs=total_jobs))
+    if enabled(config) and total_jobs > 1:
+        _finish(_mark(config, _id(home), "sweep", home, home, folders=[], files=[]))
         wait()
 
 
@@ -158,28 +161,27 @@ def wait() -> None:
         how = f"Ctrl-C loses nothing: the next command sends what waits, or {unsent.command(command.place)}"
         server = "" if database_of(uri := command.tracking["uri"]) else f"MLflow at {short(uri)}"
         places = " and ".join(filter(None, [server, f"OTLP at {short(otlp)}" if otlp else ""]))
-        current_process().wait(command.waiting, f"{places} ({how})" if places else "")
+        current_process().wait(lambda: len(command.waiting()), f"{places} ({how})" if places else "")
 
 
 def end() -> int:
     """Print where to look, what is still being sent, and what was not; wait for that where ``tracking.wait`` is set.
     Returns 1 where the wait was in vain."""
     command = _command()
+    to_wait, unmarked, command.unmarked = bool(command.tracking.get("wait")), command.unmarked, 0
     if not command.marked:
-        return 0
-    if to_wait := bool(command.tracking.get("wait")):
+        return int(to_wait and unmarked > 0)
+    if to_wait:
         wait()
     command.warn()
-    place, url, n = command.place, base_url(command.tracking), sum(path.exists() for path in command.marked)
-    n_sending = min(n, command.waiting()) if current_process().is_running() else 0
+    place, url, left = command.place, base_url(command.tracking), {path for path in command.marked if path.exists()}
+    sending = left & command.waiting() if current_process().is_running() else set[Path]()
     how = ["make ui or python -m runner.ui starts it"] if database_of(command.tracking["uri"]) else []
-    if n_sending:
-        what = "1 run is" if n_sending == 1 else f"{n_sending} runs are"
-        how.append(f"{what} still being sent, {unsent.command(place)} waits for that")
-    if n > n_sending:
-        what = "1 run was" if n - n_sending == 1 else f"{n - n_sending} runs were"
-        how.append(f"{what} not sent, {unsent.command(place)} sends what waits")
-    if not n and (newest := place / unsent.NEWEST).exists():
+    if sending:
+        how.append(f"{command.runs(sending)} still being sent, {unsent.command(place)} waits for that")
+    if left - sending:
+        how.append(f"{command.runs(left - sending)} not sent, {unsent.command(place)} sends what waits")
+    if not left and (newest := place / unsent.NEWEST).exists():
         url += f"/#{newest.read_text()}"
     command.marked.clear()
     try:
@@ -188,22 +190,25 @@ def end() -> int:
             print(f"OTLP:       {short(otlp)}", flush=True)  # noqa: T201
     except BrokenPipeError:
         reader_left()
-    return int(to_wait and n > 0)
+    return int(to_wait and len(left) + unmarked > 0)
 
 
-def _mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path | None:
-    """Write a marker, with the tag of the ``sweep`` in a folder; a disk that does not take it costs one line."""
+def _mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, home: Path | None, **facts: Any) -> Path | None:
+    """Write a marker, with the tag of the sweep in ``home``; a disk that does not take it costs one line."""
     command = _command()
+    command.tracking = config["tracking"]
     try:
-        if facts.get("sweep"):
-            facts["sweep"] = tag_of(facts["sweep"])
+        if kind != "stage":
+            facts["tag"] = None if home is None else tag_of(home)
         marker = unsent.mark(config, id, kind, folder, **facts)
     except OSError as error:
+        command.unmarked += 1
         print_note(f"warning: {unsent.line(place_of(config['tracking']['uri']), folder, error)}")
         return None
     command.marked.pop(marker, None)  # the newest is the last
     command.marked[marker] = None
-    command.tracking = config["tracking"]
+    if folder == home:
+        command.sweeps.add(marker)
     return marker
 
 

@@ -37,28 +37,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not places:
         print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
         return 2
-    n = _count(places)
     found = [send_unsent(place) for place in places]
     for place, outcome in zip(places, found, strict=True):
-        if outcome.lines:
+        if outcome.failed:
             print_note(unsent.last_note(place))
-    removed, failed = sum(one.removed for one in found), sum(len(one.failed) for one in found)
-    damaged = sum(len(one.damaged) for one in found)
-    left = _count(places)
-    if not n:
+    sent, aside = sum(one.sent for one in found), sum(one.aside for one in found)
+    failed = sum(len(one.failed) for one in found) - aside
+    left = sum(len(unsent.markers(place)) for place in places)
+    if not (n := sent + aside + left):
         print_note("all runs are in MLflow; make ui shows them")
         return 0
-    facts = [f"sent {n - left - removed - damaged} of {n} to MLflow"]  # by whichever process
+    facts = [f"sent {sent} of {n} to MLflow"]
     facts += [f"{failed} failed"] if failed else []
-    facts += [f"{removed} dropped, since somebody has removed the folder"] if removed else []
-    facts += [f"{damaged} with a damaged marker"] if damaged else []
+    facts += [f"{aside} put aside"] if aside else []
     facts += [f"{left - failed} still running, or of another machine"] if left > failed else []
     print_note("; ".join(facts))
-    return int(bool(failed or damaged))
-
-
-def _count(places: Sequence[Path]) -> int:
-    return sum(len(unsent.markers(place)) for place in places)
+    return int(bool(failed or aside))
 
 
 def follow(source: int) -> None:

@@ -18,6 +18,7 @@ import orjson
 
 from components.core.learning import Made
 from runner.storage import manifest
+from runner.storage.integrity import Damaged
 from runner.storage.records import FILE
 from runner.storage.resume import metrics_of as stored_metrics
 from runner.storage.schema import Manifest, MlflowEntry
@@ -29,8 +30,9 @@ MAX_NOTE = 7_800  # MLflow cuts tags at 8,000 characters
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
            "errors": "FAILED"}  # fmt: skip
-_EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
+_ALWAYS = ("seed", "limit", "epochs")
 _BASES = "settings"  # the group of conf that agents choose themselves
+_READ = {str: ("status", "name", "start"), dict: ("choices", "varied", "dataset", "git", "prompts", "mlflow", "files")}
 _VALUE = re.compile(r"[-+.\deE/]+|true|false|null|", flags=re.IGNORECASE)
 _COLUMNS = 7  # that fit next to each other in the table of runs
 _VERSIONS = "sets"  # in the folder of a stage, every version that was tried: many files, which stay there
@@ -118,21 +120,21 @@ def remember(folder: Path, facts: MlflowEntry) -> MlflowEntry:
 
 
 def job_of(folder: Path) -> Job:
-    """Read a run folder. Raises OSError, without a manifest."""
+    """Read a run folder. Raises OSError, without a manifest, and Damaged for one that no run wrote so."""
+    notes: Mapping[str, Any] = manifest.read(folder)
+    if bad := [key for kind, keys in _READ.items() for key in keys if not isinstance(notes.get(key), kind | None)]:
+        raise Damaged(f"{folder / manifest.FILE} is damaged: {bad[0]} is {str(notes[bad[0]])[:80]!r}; put it back")
     remember(folder, {})
     return Job(folder, manifest.read(folder), stored_metrics(folder).get("metrics", {}))
 
 
 def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
-    """Resolved choices, every varied value and a few settings; without those that follow from a choice that is varied,
-    as the bases of agents do: MLflow's comparison preselects the first three that differ, by name."""
-    params: dict[str, Any] = {}
-    for key in (key for key in _EXTRA if "." not in key or key.partition(".")[0] not in job.varied):
-        params[key] = config
-        for part in key.split("."):
-            params[key] = params[key].get(part) if isinstance(params[key], Mapping) else None
-    choices = job.manifest.get("choices") or {}
-    params |= job.varied | {group: of for group, of in choices.items() if group.partition("/")[0] != _BASES}
+    """Resolved choices, what the command line set, and seed, limit and epochs; without settings that follow from a
+    choice, as the bases of agents do: MLflow's comparison preselects the first three that differ, by name."""
+    choices, params = job.manifest.get("choices") or {}, {key: config.get(key) for key in _ALWAYS}
+    params |= (job.manifest.get("varied") or {}) | {
+        group: of for group, of in choices.items() if group.partition("/")[0] != _BASES
+    }
     return {safe(key): _text(value) for key, value in params.items() if value is not None}
 
 
@@ -192,7 +194,7 @@ def columns(jobs: Sequence[Job], named: Sequence[str] = ()) -> tuple[list[str], 
     return varied, headline([job.metrics for job in jobs], _COLUMNS - len(varied), manifests, named)
 
 
-def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> str:
+def shared_view(jobs: Sequence[Job], tag: str, named: Sequence[str] = ()) -> str:
     """The view of a sweep as MLflow stores it: its jobs, best first, with what varies and the headline metrics."""
     from runner.results.kinds import better
 
@@ -201,7 +203,7 @@ def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> s
     if any(job.manifest.get("model_kind") != "live" for job in jobs):
         selected.append("tags.`model_kind`")
     view = {
-        "searchFilter": f"tags.level = 'job' AND tags.sweep = '{sweep}'",
+        "searchFilter": f"tags.level = 'job' AND tags.sweep = '{tag}'",
         "orderByKey": f"metrics.`{safe(metrics[0])}`" if metrics else "attributes.start_time",
         "orderByAsc": bool(metrics) and better(metrics[0], [job.manifest for job in jobs]) == "lower",
         "startTime": "ALL",

@@ -58,7 +58,7 @@ def send(job: Job, config: Mapping[str, Any], selected: traces.Plan) -> int:
 
 def _post(url: str, body: bytes) -> None:
     """Send a request. Raises NotCollected where not all of its spans were taken."""
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
     pairs = (pair.partition("=") for pair in os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",") if "=" in pair)

@@ -1,8 +1,8 @@
 """MLflow's server, whose pages open with the assistant closed and without the guidance over the list of traces.
 
 MLflow opens its assistant at the first visit of a page that this machine serves, unless the browser has stored that it
-did so before, and darkens the list of traces likewise; no setting of MLflow 3.17 prevents it. The start page stores
-that. The buttons stay.
+did so before, and darkens the list of traces likewise; so it says that it collects usage data, which it does not here.
+No setting of MLflow 3.17 prevents it. The start page stores that. The buttons stay.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -14,7 +14,11 @@ Send = Callable[[Message], Awaitable[None]]
 
 STORED = b"".join(
     b'<script>localStorage.setItem("%s_v1", "true")</script>' % key
-    for key in (b"mlflow.assistant.fab.autoOpenedOnFirstLoad", b"mlflow.detectIssues.guidanceShown")
+    for key in (
+        b"mlflow.assistant.fab.autoOpenedOnFirstLoad",
+        b"mlflow.detectIssues.guidanceShown",
+        b"mlflow.telemetry.info.alert.dismissed",
+    )
 )
 
 

@@ -16,10 +16,11 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner.storage import disk, manifest
-from runner.storage.integrity import refuse_changed
+from runner.storage.integrity import METRICS, refuse_changed
+from runner.storage.sweeps import home_of, name_of, tag_of
 from runner.terminal.command import print_note
 from runner.tracking import describe, otlp, traces, unsent
-from runner.tracking.describe import job_of, stage_facts
+from runner.tracking.describe import Job, job_of, stage_facts
 from runner.tracking.store import (
     Tracker,
     connect,
@@ -31,10 +32,9 @@ from runner.tracking.store import (
     texts_may_leave,
     view_url,
 )
-from runner.tracking.sweeps import name_of, tag_above, whole_jobs
+from runner.tracking.unsent import Unsent, UnsentRun, UnsentStage, UnsentSweep
 
-_METRICS = "metrics.json"
-_TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_TEXT_FILES = (manifest.FILE, METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 _WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may quote a sample
 _QUIET_SECONDS = 300.0  # without progress, after a failure
 
@@ -45,47 +45,47 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
     found, down = unsent.Outcome(), dict[str, Exception]()
     for path in unsent.markers(place) if chosen is None else chosen:
         with unsent.sending(place):
-            work: Mapping[str, Any] | None = None
+            work: Unsent | None = None
+            was_tried = False
             try:
-                if (work := unsent.read(path)) is None or unsent.is_elsewhere(work):
+                if (work := unsent.read(path)) is None or work.is_elsewhere:
                     continue
-                if work["kind"] == "run" and unsent.is_running(Path(work["folder"])):
-                    if chosen is not None:
-                        unsent.put_last(path)  # nobody waits for a run that was begun again
+                if isinstance(work, UnsentRun) and unsent.is_running(work.folder):
+                    was_tried = chosen is not None  # nobody waits for a run that was begun again
                     continue
-                if unsent.is_removed(work):
-                    found.removed += 1
-                else:
-                    _send(place, work, down)
-                    found.sent += 1
+                was_tried = True
+                if work.is_removed:
+                    raise unsent.put_aside(path, f"is of {work.folder}, which was moved or removed")
+                _send(place, work, down)
+                found.sent += 1
                 path.unlink(missing_ok=True)
             except unsent.BadMarker as error:
-                found.damaged.append(str(error))
-            except failures() + unsent.DAMAGED as error:
-                found.failed.append(_failure(place, path, work, error))
-                unsent.put_last(path)
+                found.aside += 1
+                found.failed.append(str(error))
+            except failures(ConfigError) as error:
+                was_tried = True
+                folder, database = (path, None) if work is None else (work.folder, _database_of(work))
+                whole = not isinstance(work, UnsentRun)
+                found.failed.append(unsent.line(place, folder, error, database, whole=whole))
+                unsent.note(place, found.failed)  # before a command that waits sees that it was tried
+            finally:
+                if was_tried:  # also after a bug: others are sent before it the next time
+                    unsent.put_last(path)
     if found != unsent.Outcome():
-        unsent.note(place, found.lines)
+        unsent.note(place, found.failed)
     return found
 
 
-def _failure(place: Path, marker: Path, work: Mapping[str, Any] | None, error: Exception) -> str:
-    """Why something was not sent, with the command that sends it again."""
-    if work is None:  # the marker cannot be read
-        return unsent.line(place, marker, error, whole=True)
-    return unsent.line(place, Path(work["folder"]), error, _database_of(work), whole=work["kind"] != "run")
+def _database_of(work: Unsent) -> Path | None:
+    return database_of(work.config["tracking"]["uri"], work.cwd)
 
 
-def _database_of(work: Mapping[str, Any]) -> Path | None:
-    return database_of(work["config"]["tracking"]["uri"], work["cwd"])
-
-
-def _send(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> None:
+def _send(place: Path, work: Unsent, down: dict[str, Exception]) -> None:
     """Send what a marker has. ``down``: the stores that did not answer, which are not asked for every run."""
-    folder, config, place = Path(work["folder"]), work["config"], place.resolve()
-    if work["kind"] != "begun" and not folder.is_dir():
+    config, place = work.config, place.resolve()
+    if not work.folder.is_dir():
         raise FileNotFoundError("the folder is not there; is its disk mounted?")
-    with chdir(work["cwd"]):
+    with chdir(work.cwd):
         if place_of(uri := config["tracking"]["uri"]).resolve() != place:
             raise ConfigError(f"its marker names another store than {place}")
         if uri not in down:
@@ -95,39 +95,33 @@ def _send(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> N
                 down[uri] = error
         if uri in down:
             raise down[uri]
-        _send_folder(folder, config, work)
+        match work:
+            case UnsentRun():
+                track(work.folder, config, tag=work.tag, total_jobs=work.total_jobs)
+            case UnsentStage():
+                track_made(Made(work.folder, work.lines, work.empty, work.figures), config, work.choices)
+            case UnsentSweep():
+                finish_sweep(work.folders, config, tag=work.tag, files=files_below(work.folder, work.files))
 
 
-def _send_folder(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> None:
-    match work["kind"]:
-        case "run":
-            track(folder, config, sweep=work["sweep"], total_jobs=work["total_jobs"])
-        case "stage":
-            track_made(Made(folder, work["lines"], work["empty"], work["figures"]), config, work["choices"])
-        case "sweep":
-            files = files_below(folder, work["files"])
-            finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
-        case _:
-            parent_of(connect(config), config, work["sweep"], work["total_jobs"])
-
-
-def files_below(folder: Path, files: Sequence[str]) -> list[Path]:
+def files_below(folder: Path, files: Sequence[Path]) -> list[Path]:
     """The files that lie in a folder, wherever links lead: a marker may be forged."""
-    return [path for path in map(Path, files) if path.resolve().is_relative_to(folder.resolve())]
+    return [path for path in files if path.resolve().is_relative_to(folder.resolve())]
 
 
-def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> str | None:
-    """Send a run folder again. Returns its page; None where there is no tracker, or after a line on what failed."""
+def send_folder(folder: Path, config: Mapping[str, Any], name: str | None) -> str | None:
+    """Send a run folder again. Returns its page; None where there is no tracker, or after a line on what failed.
+    ``name``: of its sweep."""
     if not (tracking := config.get("tracking") or {}).get("uri"):
         return None
     place = place_of(tracking["uri"])
     try:
         with unsent.sending(place):
-            url = track(folder, config, sweep=tag_above(folder, sweep) if sweep else None)
+            url = track(folder, config, tag=tag_of(home) if name and (home := home_of(folder, name)) else None)
             if not unsent.is_running(folder):
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
-    except failures() + unsent.DAMAGED as error:
+    except failures(ConfigError) as error:
         print_note(f"warning: {unsent.line(place, folder, error, database_of(tracking['uri']))}")
         return None
     return url
@@ -150,21 +144,21 @@ class Progress:
             return
         place = marker.parent.parent
         with unsent.sending(place):
-            work: Mapping[str, Any] | None = None
+            work: Unsent | None = None
             try:
                 work = unsent.read(marker)
-                if work is not None and unsent.is_running(Path(work["folder"])):
-                    with chdir(work["cwd"]):
+                if isinstance(work, UnsentRun) and unsent.is_running(work.folder):
+                    with chdir(work.cwd):
                         self._send(marker, work, figures)
-            except failures() + unsent.DAMAGED as error:
+            except failures(ConfigError) as error:
                 self._next = time.monotonic() + _QUIET_SECONDS
                 why = short(error, _database_of(work) if work else None)
                 unsent.note(place, [f"MLflow does not get the progress, the run continues without it: {why}"])
 
-    def _send(self, marker: Path, work: Mapping[str, Any], figures: Mapping[str, float]) -> None:
+    def _send(self, marker: Path, work: UnsentRun, figures: Mapping[str, float]) -> None:
         if marker not in self._runs:
-            job, tracker = job_of(Path(work["folder"])), connect(work["config"])
-            parent = parent_of(tracker, work["config"], work["sweep"], work["total_jobs"], job.start)
+            job, tracker = job_of(work.folder), connect(work.config)
+            parent = _parent_of(tracker, work.config, job, work.tag, work.total_jobs)
             run_id = tracker.run(job, parent)
             tracker.client.update_run(run_id, "RUNNING", job.name)  # it may be one that is resumed
             self._runs[marker] = tracker, run_id
@@ -176,18 +170,17 @@ class Progress:
             tracker.client.log_batch(run_id, metrics)
 
 
-def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str:
+def track(folder: Path, config: Mapping[str, Any], *, tag: str | None = None, total_jobs: int = 1) -> str:
     """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
-    there even where the tracker fails during files or traces. ``sweep``: the tag of its sweep. Raises Damaged for files
-    that are not as the run wrote them."""
-    refuse_changed(folder)
-    job, tracker = job_of(folder), connect(config)
-    parent = parent_of(tracker, config, sweep, total_jobs, job.start)
+    there even where the tracker fails during files or traces. ``tag``: of its sweep. Raises Damaged for files that are
+    not as the run wrote them."""
+    job, tracker = _whole(folder), connect(config)
+    parent = _parent_of(tracker, config, job, tag, total_jobs)
     run_id = tracker.run(job, parent)
     url = view_url(config, tracker.experiment_id, run_id=run_id)
     _remember(folder, config, tracker.experiment_id, run_id, url)
     figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
-    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": sweep} if sweep else {})
+    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": tag} if tag else {})
     tracker.log(run_id, figures, describe.params_of(job, config), tags)
     if dataset := job.manifest.get("dataset"):
         tracker.log_dataset(run_id, dataset)
@@ -206,10 +199,8 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
             otlp.send(job, config, selected)  # last: MLflow has its part where the collector is down
     else:
         facts = {key: value for key, value in job.manifest.items() if key not in _WITH_TEXTS}
-        for name, value in (
-            (manifest.FILE, facts),
-            (_METRICS, {"metrics": job.metrics}),
-        ):  # strata have names of the data
+        small = {manifest.FILE: facts, METRICS: {"metrics": job.metrics}}  # strata have names of the data
+        for name, value in small.items():
             tracker.client.log_text(run_id, json.dumps(value, indent=1, ensure_ascii=False), name)
     return url
 
@@ -228,28 +219,42 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
     return url
 
 
-def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> str:
-    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view.
-    ``sweep``: its tag. Raises what a damaged job raises, after the others are there."""
-    jobs, damaged = whole_jobs(folders)
+def _whole(folder: Path) -> Job:
+    job = job_of(folder)
+    refuse_changed(folder)
+    return job
+
+
+def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, tag: str, files: Sequence[Path] = ()) -> str:
+    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view;
+    without ``folders`` make it. Raises what a damaged job raises, after the others are there."""
+    jobs, damaged = list[Job](), list[ConfigError]()
+    for folder in folders:
+        try:
+            if (folder / manifest.FILE).exists():
+                jobs.append(_whole(folder))
+        except ConfigError as error:
+            damaged.append(error)
     if not jobs and damaged:
         raise damaged[0]
     tracker = connect(config)
     if (forked := tracker.forked(config)) is not None:
         return view_url(config, tracker.experiment_id, run_id=forked)
     start = min((job.start for job in jobs if job.start is not None), default=None)
-    parent = tracker.parent(sweep, name_of(sweep), start)
+    parent = tracker.parent(tag, name_of(tag), start)
+    if not folders:
+        return view_url(config, tracker.experiment_id, run_id=parent)
     named = (config.get("compare") or {}).get("scores") or ()
     kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
     tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
     status = "FINISHED" if not damaged and all(job.status == "FINISHED" for job in jobs) else "FAILED"
     end = max((job.end for job in jobs if job.end is not None), default=None)
     tracker.client.set_terminated(parent, status, end)
-    key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
+    key, view = f"mlflow.sharedViewState.{tag}", describe.shared_view(jobs, tag, named)
     tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
     gone = ["unknown"] * (len(folders) - len(jobs))  # never begun, removed or damaged
     attach(tracker, parent, files, [*(job.privacy for job in jobs), *gone], config)
-    _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
+    _remember_newest(config, url := view_url(config, tracker.experiment_id, tag=tag))
     if damaged:
         raise damaged[0]
     return url
@@ -258,19 +263,16 @@ def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: s
 def attach(
     tracker: Tracker, run_id: str, files: Sequence[Path], privacies: Sequence[str], config: Mapping[str, Any]
 ) -> None:
-    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top.
-    ``privacies``: the classes of the jobs' data."""
+    """Attach files about jobs of these data classes, the first one at the top, if all of them may leave."""
     if files and all(texts_may_leave(config, privacy) for privacy in privacies):
         tracker.upload(run_id, files, files[0].parent)
 
 
-def parent_of(
-    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, total_jobs: int, start: int | None = None
-) -> str | None:
+def _parent_of(tracker: Tracker, config: Mapping[str, Any], job: Job, tag: str | None, total_jobs: int) -> str | None:
     """The run that a fork continues, else the parent run of a sweep of two or more jobs, made where it is missing."""
     if (forked := tracker.forked(config)) is not None:
         return forked
-    return tracker.parent(sweep, name_of(sweep), start) if sweep and total_jobs > 1 else None
+    return tracker.parent(tag, name_of(tag), job.start) if tag and total_jobs > 1 else None
 
 
 def _remember(folder: Path, config: Mapping[str, Any], experiment: str, run_id: str, url: str) -> None:

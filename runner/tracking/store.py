@@ -36,12 +36,13 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
 _RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 _BACKOFF = "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR"
-_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2", _BACKOFF: "1",
-             "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
+_BOUNDS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2", _BACKOFF: "1",
+           "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20",
+           "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",  # which may be a day
+           "MLFLOW_ALLOW_HTTP_REDIRECTS": "false"}  # fmt: skip  # data go to the configured address alone
 PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
-_PAGE = 200  # runs per request
 _UNREADABLE = "(sqlite3.DatabaseError) "
 _FULL = ("database or disk is full", os.strerror(errno.ENOSPC))
 
@@ -118,19 +119,19 @@ class Tracker:
 
         search = partial(self.client.search_runs, [self.experiment_id], where, max_results=1)
         start = int(time.time() * 1000) if start is None else start
-        pauses = [float(os.environ[_BACKOFF]) * 2**n for n in reversed(range(int(os.environ[_RETRIES])))]
+        pauses = (float(os.environ[_BACKOFF]) * 2**n for n in range(int(os.environ[_RETRIES])))
         with locked(self.lock, 0o600):
-            found: Sequence[Run]
-            while not (found := search()):
+            found: Sequence[Run] = search()
+            while not found:
                 try:
                     with _asking_once():
                         found = [self.client.create_run(self.experiment_id, start, tags, name)]
-                        break
                 except MlflowException as error:
                     status = int(error.get_http_status_code())  # type: ignore[no-untyped-call]  # mlflow's own
-                    is_last = not pauses or status < HTTPStatus.INTERNAL_SERVER_ERROR
-                    time.sleep(0 if is_last else pauses.pop())
-                    if is_last and not search():
+                    pause = next(pauses, None) if status >= HTTPStatus.INTERNAL_SERVER_ERROR else None
+                    if pause is not None:
+                        time.sleep(pause)
+                    if not (found := search()) and pause is None:
                         raise
             return str(found[0].info.run_id)
 
@@ -181,7 +182,7 @@ def _asking_once() -> Iterator[None]:
 def load(with_database: bool = False) -> None:
     """Import MLflow, silenced and with its waiting bounded; a user's own bounds count."""
     os.environ.update(_ENVIRONMENT)
-    for name, value in _TIMEOUTS.items():
+    for name, value in _BOUNDS.items():
         os.environ.setdefault(name, value)
     logging.getLogger("mlflow").setLevel(logging.CRITICAL)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
@@ -192,16 +193,17 @@ def load(with_database: bool = False) -> None:
         import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
 
 
-def failures() -> tuple[type[Exception], ...]:
-    """The errors of a tracker that is missing, down, slow, full or too old."""
+def failures(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """The errors of a tracker that is missing, down, slow, full or too old, and ``more``."""
     try:
         load()
         from alembic.util.exc import CommandError
+        from google.protobuf.json_format import ParseError
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError:
-        return ImportError, OSError
-    return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError
+        return ImportError, OSError, *more
+    return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError, ParseError, *more
 
 
 def short(error: object, database: Path | None = None) -> str:
@@ -210,6 +212,8 @@ def short(error: object, database: Path | None = None) -> str:
     if isinstance(error, OSError) and error.errno in FULL and (path := error.filename2 or error.filename):
         error = Unwritable(Path(path), error)  # of a copy the second is the new one
     text = redact(str(error).strip().partition("\n")[0]).replace(f"//{HIDDEN}", "//")
+    if redirect := re.search(r"failed with error code (3\d\d) != 200", text):
+        return f"HTTP {redirect[1]}, a redirect, which is not followed: give the address that it leads to"
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
         return damaged(database, text.removeprefix(_UNREADABLE))
@@ -225,12 +229,12 @@ def damaged(database: Path, found: str) -> str:
 
 
 def view_url(
-    config: Mapping[str, Any], experiment_id: str, *, run_id: str | None = None, sweep: str | None = None
+    config: Mapping[str, Any], experiment_id: str, *, run_id: str | None = None, tag: str | None = None
 ) -> str:
-    """The page of a run, or the shared view of a sweep. ``workflowType`` chooses the layout."""
+    """The page of a run, or the shared view of the sweep with this ``tag``. ``workflowType`` chooses the layout."""
     query = "workflowType=machine_learning"
-    if sweep:
-        query = f"viewStateShareKey={quote(safe(sweep), safe='')}&{query}"
+    if tag:
+        query = f"viewStateShareKey={quote(safe(tag), safe='')}&{query}"
     base = base_url(config["tracking"])
     return f"{base}/#/experiments/{experiment_id}/{f'runs/{run_id}' if run_id else 'runs'}?{query}"
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import UnionType
 from typing import Any
 
 from components.core.errors import ConfigError
+from runner.config.build import check
 from runner.storage import disk
 from runner.storage.integrity import Damaged
 from runner.storage.resume import without_secrets
@@ -24,44 +24,80 @@ from runner.tracking.store import PLACE, place_of, short
 
 NEWEST = "newest"  # the file that has the page of the newest run or sweep
 FOLDER, _NOTE = "unsent", "failed"
-_MAX_PATH = 4096  # PATH_MAX of Linux
-_FIELDS: Mapping[str, type] = {"kind": str, "folder": str, "cwd": str, "host": str, "config": dict}
-_FIELDS_OF: Mapping[str, Mapping[str, type | UnionType]] = {
-    "run": {"sweep": str | None, "total_jobs": int},
-    "stage": {"lines": list, "empty": bool, "figures": dict, "choices": dict},
-    "sweep": {"sweep": str, "folders": list, "files": list},
-    "begun": {"sweep": str, "total_jobs": int},
-}
 _READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compare", "fork")  # of a config
 
 
-DAMAGED = (
-    ConfigError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
-)  # fmt: skip  # what a folder or marker raises that no run wrote so
+@dataclass(frozen=True)
+class Unsent:
+    """What to send of a ``folder`` on a machine, the ``host``. Relative paths of its ``config`` begin in ``cwd``."""
+
+    folder: Path
+    cwd: str
+    host: str
+    config: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        match self.config:
+            case {"name": str(), "tracking": {"uri": str()}}:
+                return
+        raise ConfigError("config: no command wrote it so")
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether somebody has removed the folder. A disk that is not mounted has no folder around it either."""
+        return self.folder.parent.is_dir() and not self.folder.exists()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the folder is of another machine, and not seen here."""
+        return self.host != platform.node() and not self.folder.exists()
+
+
+@dataclass(frozen=True)
+class UnsentRun(Unsent):
+    """A run, with the ``tag`` of its sweep of so many jobs."""
+
+    tag: str | None
+    total_jobs: int
+
+
+@dataclass(frozen=True)
+class UnsentStage(Unsent):
+    """What a standalone stage made, see ``components.core.learning.Made``."""
+
+    lines: Sequence[str]
+    empty: bool
+    figures: Mapping[str, Sequence[tuple[int, float]]]
+    choices: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class UnsentSweep(Unsent):
+    """The run of a sweep, with its jobs' folders and files of its own; without any when it begins."""
+
+    tag: str
+    folders: Sequence[Path]
+    files: Sequence[Path]
+
+
+_KINDS: Mapping[str, type[Unsent]] = {"run": UnsentRun, "stage": UnsentStage, "sweep": UnsentSweep}
 
 
 @dataclass
 class Outcome:
-    """What became of markers: how many were ``sent``, or dropped as their folder was ``removed``; a line for each that
-    ``failed``, and for each that is ``damaged``."""
+    """What became of markers: how many were ``sent``; a line for each that ``failed``, some of them put ``aside``."""
 
     sent: int = 0
-    removed: int = 0
+    aside: int = 0
     failed: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-
-    @property
-    def lines(self) -> list[str]:
-        """Why what was not sent was not."""
-        return self.failed + self.damaged
 
 
 class BadMarker(ConfigError):
-    """A marker that no command wrote so."""
+    """A marker that was put aside: no command wrote it so, or its folder is gone."""
 
 
 def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path:
-    """Write the marker of a run, a stage, a sweep or of what is made before a sweep. Raises OSError."""
+    """Write the marker of a ``kind`` of ``Unsent``, with its own ``facts``. Raises OSError."""
     path = place_of(config["tracking"]["uri"]).absolute() / FOLDER / f"{id}-{os.getpid()}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = without_secrets({key: config[key] for key in _READ if key in config}) | {"tracking": config["tracking"]}
@@ -78,31 +114,23 @@ def markers(place: Path) -> list[Path]:
     return [path for _, path in sorted((at, path) for path, at in found.items() if at is not None)]
 
 
-def read(marker: Path) -> dict[str, Any] | None:
-    """What to send; None where that was done. Raises BadMarker for a damaged marker, which is renamed."""
+def read(marker: Path) -> Unsent | None:
+    """What to send; None where that was done. Raises BadMarker for a damaged marker, which is put aside."""
     try:
-        work: dict[str, Any] = json.loads(marker.read_bytes())
-        if _is_whole(work):
-            return work
+        with suppress(ValueError, RecursionError, ConfigError):  # of a disk that was full, or a power failure
+            work: dict[str, Any] = json.loads(marker.read_bytes())
+            match work:
+                case {"kind": str(kind), **facts} if kind in _KINDS:
+                    return check(_KINDS[kind], facts)
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError):  # of a disk that was full, or a machine that lost its power
-        work = {}
+    raise put_aside(marker, "is damaged")
+
+
+def put_aside(marker: Path, what: str) -> BadMarker:
+    """Rename a marker that cannot be sent. Returns the error that says what is wrong."""
     bad = marker.replace(marker.with_suffix(".bad"))
-    raise BadMarker(f"{bad} is damaged: send its run with python -m runner.report track FOLDER, and remove it")
-
-
-def _is_whole(work: object) -> bool:
-    """Whether all fields of a marker are there, of their types."""
-
-    def has(fields: Mapping[str, type | UnionType], of: Mapping[str, Any]) -> bool:
-        return all(name in of and isinstance(of[name], kind) for name, kind in fields.items())
-
-    if not isinstance(work, dict) or not has(_FIELDS, work) or len(work["folder"]) >= _MAX_PATH:
-        return False
-    tracking = work["config"].get("tracking")
-    known = isinstance(tracking, dict) and has({"uri": str}, tracking) and work["kind"] in _FIELDS_OF
-    return known and has(_FIELDS_OF[work["kind"]], work)
+    return BadMarker(f"{bad} {what}: send its run with python -m runner.report track FOLDER, and remove it")
 
 
 def put_last(marker: Path) -> None:
@@ -120,19 +148,8 @@ def tried_at(marker: Path) -> int | None:
 
 def discard(config: Mapping[str, Any], id: str) -> None:
     """Remove the markers of a run that was sent by hand."""
-    for path in (place_of(config["tracking"]["uri"]) / FOLDER).glob(f"{id}-*.json"):
+    for path in (place_of(config["tracking"]["uri"]) / FOLDER).glob(f"{id}-*"):
         path.unlink(missing_ok=True)
-
-
-def is_removed(work: Mapping[str, Any]) -> bool:
-    """Whether somebody has removed the folder. A disk that is not mounted has no folder around it either."""
-    folder = Path(work["folder"])
-    return work["kind"] != "begun" and folder.parent.is_dir() and not folder.exists()
-
-
-def is_elsewhere(work: Mapping[str, Any]) -> bool:
-    """Whether the folder is of another machine, and not seen here."""
-    return work["host"] != platform.node() and not Path(work["folder"]).exists()
 
 
 def is_running(folder: Path) -> bool:

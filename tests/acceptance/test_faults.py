@@ -186,8 +186,8 @@ def test_tolerated_error_rate_is_not_a_failure(tmp_path):
     assert metric(done.folder, "errors/rate") == 1.0
 
 
-def test_why_jobs_of_a_sweep_broke_off_is_printed_once_and_again_where_it_ends(tmp_path):
+def test_why_jobs_of_a_sweep_broke_off_is_printed_once(tmp_path):
     words = ("agent=react,cot", "dataset=cab_mini", "limit=2", *endpoint("http://127.0.0.1:9/v1"))
     done = run_in_process(tmp_path, "-m", *words, "tracking=off", own=False)
-    assert done.code == 2 and done.err.count("start the server") == 2, done.err
-    assert "2 jobs (" in done.err
+    assert done.code == 2 and done.err.count("start the server") == 1, done.err
+    assert "config error: 2 jobs (" in done.err

@@ -181,7 +181,7 @@ def test_a_server_that_is_down_costs_one_line_which_the_next_command_shows(tmp_p
     *_, line = done.err.splitlines()
     assert line.startswith(f"warning: {tmp_path}/outputs/scratch/") and "secret" not in done.err
     assert "was not sent to MLflow" in line and "send again: python -m runner.report track" in line
-    assert done.code == 1 and "1 run was not sent, python -m runner.tracking" in done.out
+    assert done.code == 1 and "1 run is not sent, python -m runner.tracking" in done.out
     assert len([*tmp_path.glob("outputs/.mlflow/*/unsent/*.json")]) == 2
 
 

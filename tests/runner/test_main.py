@@ -111,6 +111,19 @@ def test_resume_last_refuses_a_relevant_change(home):
     assert len(home.runs()) == 1
 
 
+def test_a_run_whose_records_were_changed_is_not_resumed(home):
+    assert home.run("hydra.run.dir=here").code == 0
+    path, facts = home.path / "here" / "records.jsonl", home.path / "here" / "manifest.json"
+    changed, before = path.read_bytes().replace(b'"score/strict":0.0', b'"score/strict":1.0'), facts.read_bytes()
+    for records in (changed + b" ", b"".join(changed.splitlines(True)[:2])):
+        path.write_bytes(records)
+        refused = home.run("run.resume=here")
+        assert refused.code == 2 and f"{path} has" in refused.complaint
+        assert (path.read_bytes(), facts.read_bytes()) == (records, before)
+    path.unlink()
+    assert home.run("run.resume=here").code == 0 and ids(home.path / "here") == ["q0", "q1", "q2", "q3"]
+
+
 def test_too_many_errors_are_exit_1(home):
     (home.path / "mine" / "bad.py").write_text("class Bad:\n    async def solve(self, episode):\n        return 1\n")
     home.write("agent/bad", "_target_: mine.bad.Bad")
@@ -230,6 +243,8 @@ def test_a_run_leaves_the_columns_and_steps_of_all_its_records(home, monkeypatch
     lines = Path("here/records.jsonl").read_bytes().splitlines(keepends=True)
     for left in (4, 1):  # the rest is run when it is resumed
         Path("here/records.jsonl").write_bytes(b"".join(lines[:left]))
+        killed = {key: value for key, value in home.manifest(Path("here")).items() if key not in ("files", "counts")}
+        Path("here/manifest.json").write_text(json.dumps(killed | {"status": "running"}))
         assert home.run("hydra.run.dir=here", "run.resume=here").code == 0
         table, steps = column_file.read(Path("here"), column_file.state_of(Path("here")), with_steps=True)
         assert table.keys == Table.of(read(Path("here"))).keys and len(table) == 4

@@ -9,6 +9,7 @@ from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.report import present
+from runner.storage.records import RecordWriter
 from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
@@ -34,6 +35,23 @@ def test_several_runs_are_a_table_and_each_is_printed_on_request(tmp_path, capsy
     assert main(["table", *folders, "--all"]) == 0
     out = capsys.readouterr().out
     assert all(f"{name}: Status complete: " in out and f"run folder: {tmp_path / name}\n" in out for name in "ab")
+
+
+def test_a_run_in_progress_has_scores_in_tables_and_on_the_page(tmp_path, capsys):
+    folders = [write(tmp_path / name, {"one": ("k", [1, 0]), "two": ("k", [1, 1])}, levels={}) for name in "ab"]
+    writer = RecordWriter(folders[1])
+    assert main(["table", *map(str, folders)]) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()].count(["b", "0.7500"]) == 1
+    assert main(["page", str(folders[1])]) == 0 and not (folders[1] / "metrics.json").exists()
+    page = (folders[1] / "report.html").read_text()
+    assert 'id="strata"' in page and "0.7500" in page
+    writer.close()
+
+
+def test_equal_runs_in_folders_of_one_name_are_told_apart_by_their_paths(tmp_path, capsys):
+    folders = [str(write(tmp_path / name / "r", {"one": ("k", [1])}, levels={})) for name in "ab"]
+    assert main(["table", *folders]) == 0
+    assert {"a/r", "b/r"} == set(re.findall(r"\b[ab]/r\b", capsys.readouterr().out.partition("each run")[0]))
 
 
 def test_runs_of_a_single_task_have_no_separate_means(tmp_path, capsys):
@@ -112,7 +130,8 @@ def test_report_of_counts_has_the_intervals_of_the_run(tmp_path):
 def test_killed_run_is_reported_up_to_its_last_record(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     notes = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running", "counts": None}))
+    del notes["counts"]
+    (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running"}))
     assert main(["table", str(folder)]) == 0
     status = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
     assert status in capsys.readouterr().out and status in (folder / "report.md").read_text()
@@ -122,7 +141,7 @@ def test_a_folder_with_a_foreign_manifest_is_refused_in_one_line(tmp_path, capsy
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     (folder / "manifest.json").write_text('{"a": 1}')
     assert main(["table", str(folder)]) == 2
-    assert "is not the manifest of a run: it lacks choices, dataset, name, status" in capsys.readouterr().err
+    assert "is not the manifest of a run: it lacks choices, command, dataset, epochs," in capsys.readouterr().err
 
 
 def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
@@ -136,8 +155,10 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
-        (["stratas", "RUN"], "'stratas' is not a command of runner.report; did you mean strata"),
+        (["RUN"], "'RUN' is no command; tables: python -m runner.report table RUN"),
+        (["stratas", "RUN"], "'stratas' is no command; did you mean strata"),
+        (["tables", "a"], "did you mean table or samples or tools? tables: python -m runner.report table a\n"),
+        (["page", "RUN", "--show", "012"], "python -m runner.report COMMAND FOLDER ..., or episode SAMPLE FOLDER"),
         (["tools"], "the following arguments are required: FOLDER"),
         (["table", "RUN", "--what"], "unrecognized arguments: --what"),
         ([], "the following arguments are required: COMMAND"),
@@ -147,6 +168,13 @@ def test_unknown_words_are_refused_in_one_line(words, message, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1
+
+
+def test_a_section_without_anything_says_what_it_needs(tmp_path, capsys):
+    folder = str(write(tmp_path / "a", {"one": ("k", [1])}))
+    for name, needs in (("harm", "scorer harm"), ("audit", "scorer audit"), ("confidence", "agent.confidence"),
+                        ("forks", "fork=RUN")):  # fmt: skip
+        assert main([name, folder]) == 2 and f"needs {needs})" in capsys.readouterr().err
 
 
 def test_every_section_is_a_command(capsys):

@@ -82,6 +82,10 @@ def test_the_published_setting_stops_for_edits_after_each_round(run_plain, home)
         (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
         (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be rewritten"),
         (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),
+        (
+            ("-m", "stage=synthesize", "seed=1,2"),
+            "several jobs would write to outputs/synthetic/synthetic; run them one",
+        ),
         (("stage=synthesize", "run.shards=2"), "a stage cannot be run in parts"),
     ],
 )

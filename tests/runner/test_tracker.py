@@ -16,16 +16,16 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner import tracking, ui
-from runner.storage import disk
+from runner.storage import disk, sweeps
 from runner.storage.records import RecordWriter
-from runner.tracking import describe, send, store, sweeps, unsent
+from runner.tracking import describe, send, store, unsent
 from runner.tracking.__main__ import follow, main
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
 from tests.mlflow_server import small_disk
 from tests.slow import slow
 
-SINGLE = {"sweep": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
+SINGLE = {"tag": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def test_a_marker_has_what_is_to_be_sent_and_is_for_its_owner_only(place, tmp_pa
     marker = unsent.mark(config(place), "id", "run", Path("run"), **SINGLE)
     assert unsent.markers(place) == [marker] and marker.stat().st_mode & 0o777 == 0o600
     work = unsent.read(marker)
-    assert (work["kind"], work["folder"], work["cwd"]) == ("run", str(folder), str(tmp_path))
-    assert work["config"].items() >= config(place).items()
+    assert (type(work), work.folder, work.cwd) == (unsent.UnsentRun, folder, str(tmp_path))
+    assert work.config.items() >= config(place).items()
     unsent.discard(config(place), "id")
     assert unsent.markers(place) == [] and unsent.read(marker) is None
 
@@ -86,14 +86,15 @@ def test_a_damaged_marker_is_put_aside_and_the_others_are_sent(place, tmp_path):
     bad, odd, _ = (unsent.mark(config(place), id, "run", tmp_path / "gone", **SINGLE) for id in "abc")
     bad.write_bytes(b""), odd.write_text("[]")
     found = send_unsent(place)
-    assert (len(found.damaged), found.removed, found.failed, unsent.markers(place)) == (2, 1, [], [])
-    assert f"{bad.with_suffix('.bad')} is damaged" in unsent.last_note(place)
-    assert sorted(path.suffix for path in (place / "unsent").iterdir()) == ["", "", ".bad", ".bad"]  # .lock, failed
+    assert (found.aside, len(found.failed), unsent.markers(place)) == (3, 3, [])
+    assert any(line.startswith(f"{bad.with_suffix('.bad')} is damaged: ") for line in found.failed)
+    assert found.failed[0] in unsent.last_note(place)
+    assert sorted(path.suffix for path in (place / "unsent").iterdir()) == ["", "", ".bad", ".bad", ".bad"]
 
 
 ODD = [
-    {"folder": 5}, {"folder": None}, {"folder": "/" + "x/" * 2500}, {"kind": []}, {"kind": "other"}, {"cwd": None},
-    {"config": {"tracking": None}}, {"config": {"tracking": {"uri": 1}}}, {"total_jobs": "2"}, {"sweep": 1},
+    {"folder": 5}, {"folder": None}, {"kind": []}, {"kind": "other"}, {"cwd": None},
+    {"config": {"tracking": None}}, {"config": {"tracking": {"uri": 1}}}, {"total_jobs": "2"}, {"tag": 1}, {"other": 1},
 ]  # fmt: skip
 
 
@@ -104,14 +105,15 @@ def test_a_marker_with_wrong_types_is_put_aside_and_the_others_are_sent(place, t
         path.write_bytes(orjson.dumps(orjson.loads(path.read_bytes()) | changes))
     deep.write_text("[" * 5000 + "]" * 5000)
     unreadable.unlink(), unreadable.mkdir()
-    long = unsent.mark(config(place), "long", "run", tmp_path / ("x" * 300), **SINGLE)  # no file system has such a name
+    names = {"long": "x" * 300, "endless": "x/" * 2500}  # that no file system has
+    long = [unsent.mark(config(place), id, "run", tmp_path / name, **SINGLE) for id, name in names.items()]
     unsent.mark(config(place), "removed", "run", tmp_path / "gone", **SINGLE)
-    for path in (unreadable, long):
+    for path in (unreadable, *long):
         os.utime(path, (1, 1))
     found = send_unsent(place)
-    assert (len(found.damaged), found.removed, len(found.failed)) == (len(ODD) + 1, 1, 2)
-    assert sorted(unsent.markers(place)) == sorted([unreadable, long])
-    assert all(path.stat().st_mtime > 1 for path in (unreadable, long)), "the next time they are the last"
+    assert (found.aside, len(found.failed)) == (len(ODD) + 2, len(ODD) + 5)
+    assert sorted(unsent.markers(place)) == sorted([unreadable, *long])
+    assert all(path.stat().st_mtime > 1 for path in (unreadable, *long)), "the next time they are the last"
 
 
 def test_the_file_that_a_full_disk_could_not_take_is_named(tmp_path):
@@ -137,7 +139,7 @@ def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(p
     page, secret = tmp_path / "sweep/report.html", tmp_path / "secret"
     page.parent.mkdir()
     page.touch(), secret.touch(), (page.parent / "link").symlink_to(secret)
-    named = [str(page), str(secret), str(page.parent / "link"), f"{page.parent}/../secret"]
+    named = [page, secret, page.parent / "link", page.parent / "../secret"]
     assert files_below(page.parent, named) == [page]
     marker = unsent.mark(config(place), "a", "run", run_folder(tmp_path), **SINGLE)
     marker.write_text(marker.read_text().replace("/mlflow.db", "/elsewhere/mlflow.db"))
@@ -150,16 +152,24 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
     assert first == f"no runs were tracked in {place}: go where runs were started, or name their PLACE"
     assert "in outputs/.mlflow: " in second
     unsent.mark(config(place), "a", "run", tmp_path / "removed", **SINGLE)
-    dropped = "sent 0 of 1 to MLflow; 1 dropped, since somebody has removed the folder\n"
-    assert main([str(place)]) == 0 and capsys.readouterr().err == dropped
+    assert main([str(place)]) == 1
+    assert (err := capsys.readouterr().err).endswith(
+        "report track FOLDER, and remove it\nsent 0 of 1 to MLflow; 1 put aside\n"
+    )
+    assert f"is of {tmp_path}/removed, which was moved or removed: send its run with" in err
     assert main([str(place)]) == 0 and capsys.readouterr().err == "all runs are in MLflow; make ui shows them\n"
+    unsent.discard(config(place), "a")
+    assert not [*place.glob("unsent/*.bad")], "its run was sent by hand"
+    unsent.mark(config(place), "twice", "run", tmp_path / "removed", **SINGLE)
+    assert main([str(place), str(place)]) == 1
+    assert capsys.readouterr().err.endswith("\nsent 0 of 1 to MLflow; 1 put aside\n"), "whatever was there before"
     unsent.mark(config(place), "b", "run", tmp_path / "disk/run", **SINGLE)
     assert main([str(place)]) == 1
     assert "is its disk mounted?" in (message := capsys.readouterr().err)
     assert message.endswith("\nsent 0 of 1 to MLflow; 1 failed\n")
     unsent.mark(config(place), "c", "run", tmp_path / "any", **SINGLE).write_text("{}")
     assert main([str(place)]) == 1
-    assert capsys.readouterr().err.endswith("\nsent 0 of 2 to MLflow; 1 failed; 1 with a damaged marker\n")
+    assert capsys.readouterr().err.endswith("\nsent 0 of 2 to MLflow; 1 failed; 1 put aside\n")
 
 
 def test_a_note_that_cannot_be_read_is_no_note(place):
@@ -175,14 +185,14 @@ def test_a_marker_has_no_secrets_but_the_stores_address(place):
     assert "Basic" not in text and "me:word@host" in text and '"name": "m"' in text
 
 
-def test_a_note_is_cleared_only_after_something_was_sent(place, tmp_path):
+def test_a_note_is_replaced_only_after_something_was_tried(place, tmp_path):
     running = run_folder(tmp_path)
     unsent.mark(config(place), "a", "run", running, **SINGLE)
     writer = RecordWriter(running)
     unsent.note(place, ["MLflow does not answer"])
     assert send_unsent(place) == unsent.Outcome() and unsent.last_note(place) == "MLflow does not answer"
     unsent.mark(config(place), "b", "run", tmp_path / "gone", **SINGLE)
-    assert send_unsent(place) == unsent.Outcome(removed=1) and unsent.last_note(place) == ""
+    assert send_unsent(place).aside == 1 and "moved or removed" in unsent.last_note(place)
     writer.close()
 
 
@@ -192,7 +202,7 @@ def test_a_run_in_progress_and_a_removed_folder_are_not_sent(place, tmp_path):
     unsent.mark(config(place), "b", "run", tmp_path / "gone", **SINGLE)
     writer = RecordWriter(folder)
     assert unsent.is_running(folder)
-    assert send_unsent(place) == unsent.Outcome(removed=1) and unsent.markers(place) == [running]
+    assert send_unsent(place).aside == 1 and unsent.markers(place) == [running]
     writer.close()
     assert not unsent.is_running(folder)
 
@@ -297,7 +307,7 @@ def test_a_command_that_waits_ends_after_the_attempt_and_shows_why_it_failed_onc
     found = capsys.readouterr()
     (line,) = found.err.splitlines()
     assert line.startswith(f"warning: {tmp_path}/0 was not sent to MLflow") and "mlflow.db is a folder" in line
-    assert f"1 run was not sent, python -m runner.tracking {place} sends what waits" in found.out, "it was awaited"
+    assert f"1 run is not sent, python -m runner.tracking {place} sends what waits" in found.out, "it was awaited"
     assert f"1 run is still being sent, python -m runner.tracking {place} waits for that" in found.out
     assert codes == [1, 0]
 
@@ -326,8 +336,35 @@ def test_what_a_killed_tracker_has_not_sent_is_not_called_being_sent(place, tmp_
     tracking.track(run_folder(tmp_path), config(place, wait=wait))
     os.close(read)
     assert tracking.end() == int(wait)
-    assert f"1 run was not sent, python -m runner.tracking {place} sends what waits" in capsys.readouterr().out
+    assert f"1 run is not sent, python -m runner.tracking {place} sends what waits" in capsys.readouterr().out
     os.close(ours._to)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_run_that_cannot_be_marked_is_not_sent(place, tmp_path, capsys, monkeypatch, others):
+    monkeypatch.setattr(tracking, "current_process", Process)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    for n in range(others):
+        tracking.track(run_folder(tmp_path, str(n)), config(place, wait=True))
+        unsent.markers(place)[0].unlink()
+        (place / "unsent").rename(tmp_path / "unsent")
+    place.mkdir(exist_ok=True)
+    (place / "unsent").touch()
+    tracking.track(run_folder(tmp_path), config(place, wait=True))
+    assert f"{tmp_path}/run was not sent to MLflow" in capsys.readouterr().err
+    assert (tracking.end(), tracking.end()) == (1, 0)
+
+
+def test_the_run_of_a_sweep_counts_where_its_jobs_are_sent(place, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tracking, "current_process", Process)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    folders = [run_folder(tmp_path, f"sweep/{n}") for n in range(2)]
+    for n in range(2):
+        for folder in folders[2 * n :]:
+            tracking.track(folder, config(place), home=tmp_path / "sweep", total_jobs=2)
+        tracking.finish_sweep(tmp_path / "sweep", folders, config(place))
+        tracking.end()
+        assert f"{('2 runs are', '1 run is')[n]} not sent, " in capsys.readouterr().out
 
 
 def test_preparing_a_sweep_waits_for_its_own_marker_only(place, tmp_path, tracker):
@@ -421,7 +458,7 @@ def test_a_process_that_cannot_be_started_costs_no_run(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "uri, shown",
     [
-        ("http://me:word@127.0.0.1:9", "http://127.0.0.1:9   (1 run was not sent, "),
+        ("http://me:word@127.0.0.1:9", "http://127.0.0.1:9   (1 run is not sent, "),
         (None, "5000   (make ui or python -m runner.ui"),
     ],
 )
@@ -488,16 +525,32 @@ def test_jobs_of_a_sweep_have_its_tag_however_deep_their_folders_lie_and_whereve
     folders = [run_folder(home, f"s{n}/job") for n in range(3)]
     for folder in folders:
         tracking.mark_run(folder, config(place), home, 3)
-    (tag,) = {unsent.read(marker)["sweep"] for marker in unsent.markers(place)}
+    (tag,) = {unsent.read(marker).tag for marker in unsent.markers(place)}
     moved = home.rename(tmp_path / "moved")
-    assert tag == sweeps.tag_of(moved) == sweeps.tag_above(moved / "s1/job", "jobs") and sweeps.name_of(tag) == "jobs"
+    assert tag == sweeps.tag_of(moved) and sweeps.name_of(tag) == "jobs"
+    assert sweeps.home_of(moved / "s1/job", "jobs") == moved
     assert sweeps.tag_of(home) != tag, "another sweep may have its place now"
 
 
 def test_a_sweep_that_was_not_tracked_is_found_by_its_name(tmp_path):
-    tag = sweeps.tag_above(tmp_path / "sweep/s0/job", "sweep")
-    assert tag == sweeps.tag_of(tmp_path / "sweep")
-    assert sweeps.tag_above(tmp_path / "elsewhere/job", "gone") is None and not (tmp_path / "elsewhere").exists()
+    assert sweeps.home_of(tmp_path / "sweep/s0/job", "sweep") == tmp_path / "sweep"
+    assert sweeps.home_of(tmp_path / "elsewhere/job", "gone") is None and not (tmp_path / "elsewhere").exists()
+
+
+def test_a_job_that_lies_in_another_sweep_is_of_its_own(tmp_path):
+    sweeps.tag_of(tmp_path / "b")
+    assert sweeps.home_of(tmp_path / "b/a/job", "a") == tmp_path / "b/a"
+    sweeps.tag_of(tmp_path / "b/a")
+    assert sweeps.home_of(tmp_path / "b/a/job", "b") == tmp_path / "b"
+
+
+def test_a_damaged_tag_is_made_again_and_one_that_is_there_is_read_without_a_lock(tmp_path, monkeypatch):
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs/.sweep").write_bytes(b"\xff\xfe")
+    tag = sweeps.tag_of(tmp_path / "jobs")
+    assert sweeps.name_of(tag) == "jobs"
+    monkeypatch.setattr(disk, "locked", None)  # for a folder in which we may not write
+    assert sweeps.tag_of(tmp_path / "jobs") == tag
 
 
 def test_texts_that_stay_here_are_reported_before_the_run(place, tmp_path, caplog):

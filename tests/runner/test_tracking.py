@@ -33,10 +33,10 @@ from components.core.types import (
 )  # fmt: skip
 from runner import tracking, ui
 from runner.config.schema import Tracking
-from runner.storage import manifest
+from runner.storage import manifest, sweeps
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
-from runner.tracking import describe, send, store, sweeps, traces, unsent
+from runner.tracking import describe, send, store, traces, unsent
 from runner.tracking import page as pages
 from runner.tracking.folders import folders_of
 from runner.tracking.send import send_unsent
@@ -44,7 +44,7 @@ from runner.tracking.traces import Spans
 from tests.otlp_collector import collecting
 from tests.slow import slow
 
-SINGLE = {"sweep": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
+SINGLE = {"tag": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
 T0 = 1_760_000_000.0
 LONG = "tool card " * 2_000
 
@@ -108,8 +108,8 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
     folder.mkdir(parents=True, exist_ok=True)
     write(folder, stops, price)
     facts = {
-        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"], "settings": "radagent"},
-        "varied": varied or {}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
+        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": "a+b", "settings": "radagent"},
+        "varied": {key: str(value) for key, value in (varied or {}).items()}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
         "dataset": {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": len(stops), "privacy": "open"},
         "prompts": {"radagent": "12ab"}, "start": "2026-10-09T08:53:20+00:00", "end": "2026-10-09T08:58:20+00:00",
         "command": "python -m runner", **(manifest or {}),
@@ -129,6 +129,7 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
 
 
 def write(folder, stops, price=0.002):
+    (folder / "records.jsonl").unlink(missing_ok=True)
     writer = RecordWriter(folder)
     for n, stop in enumerate(stops):
         scores = (
@@ -181,8 +182,7 @@ def test_single_run_shows_its_settings_and_ending(base, tmp_path, monkeypatch, c
     )
     assert (run.info.run_name, run.info.status, run.info.end_time) == ("radagent openai", "FINISHED", 1791536300000)
     assert run.data.params == {
-        "agent": "radagent", "model": "openai", "scorer": "a,b", "seed": "0", "epochs": "1", "model.name": "gpt-4.1",
-        "model.temperature": "0.0", "agent.grammar": "xml_call",
+        "agent": "radagent", "model": "openai", "scorer": "a+b", "seed": "0", "epochs": "1",
     }  # fmt: skip
     assert list(run.data.metrics) == [
         "planning/levenshtein", "pass_1", "cost/usd",
@@ -326,11 +326,11 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         kind = {"model_kind": "live", "status": "failed" if agent == "cot" else "complete"}
         metrics = {"score/strict": n / 10 + 0.1, "cost/usd": 0.1}
         folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
-        send.track(folders[-1], settings, sweep=tag, total_jobs=3)
+        send.track(folders[-1], settings, tag=tag, total_jobs=3)
     page = base / "sweep/s/report.html"
     page.write_text("The report.")
-    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep=tag, files=[page])
-    assert url == send.finish_sweep(folders, settings, sweep=tag)
+    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, tag=tag, files=[page])
+    assert url == send.finish_sweep(folders, settings, tag=tag)
     _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
     jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
@@ -361,8 +361,8 @@ def test_sweeps_that_begin_in_the_same_second_in_two_folders_have_a_parent_each(
         folders = [make(base / f"twins/{place}/s/{n}", ["answered"], {"seed": n}) for n in range(2)]
         tag = sweeps.tag_of(base / f"twins/{place}/s")
         for folder in folders:
-            send.track(folder, settings, sweep=tag, total_jobs=2)
-        send.finish_sweep(folders, settings, sweep=tag)
+            send.track(folder, settings, tag=tag, total_jobs=2)
+        send.finish_sweep(folders, settings, tag=tag)
     runs = read_tracking(settings)[2]
     jobs = Counter(run.data.tags["mlflow.parentRunId"] for run in runs if run.data.tags["level"] == "job")
     assert [*jobs.values()] == [2, 2] and len(runs) == 6
@@ -375,7 +375,7 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["mlflow.store.tracking.sqlalchemy_store", "runner.tracking.send"])
     processes = [
-        context.Process(target=send.track, args=(folder, settings), kwargs={"sweep": "s", "total_jobs": 8})
+        context.Process(target=send.track, args=(folder, settings), kwargs={"tag": "s", "total_jobs": 8})
         for folder in folders
     ]
     for process in processes:
@@ -483,6 +483,42 @@ def test_a_run_is_made_once_by_a_server_that_is_busy_at_first(monkeypatch, tmp_p
     assert len(Busy.made) == n and Busy.codes == [], "a refusal is not repeated, a busy server is asked as often as set"
 
 
+@pytest.mark.parametrize(
+    "code, body, message",
+    [
+        (307, b"", "HTTP 307, a redirect, which is not followed: give the address that it leads to"),
+        (302, b"", "HTTP 302, a redirect"),
+        (429, b"", "too many 429 error responses"),
+        (503, b"", "too many 503 error responses"),
+        (200, b'{"experiment": 7}', "Failed to parse experiment field"),
+        (200, b"[1,2]", "the response body was not in a valid JSON format"),
+    ],
+)
+def test_a_server_that_redirects_or_is_none_of_mlflow_is_left_with_one_line(monkeypatch, tmp_path, code, body, message):
+    class Odd(SlowToMake):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(code)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Retry-After", "86400")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0")
+    asked = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        try:
+            with pytest.raises(store.failures()) as error:
+                store.connect(config(tmp_path, "x", uri=f"http://127.0.0.1:{server.server_address[1]}"))
+        finally:
+            server.shutdown()
+    assert message in store.short(error.value) and "/elsewhere" not in asked
+
+
 @slow
 def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
@@ -513,7 +549,7 @@ def test_a_run_with_a_changed_file_is_not_sent_until_it_is_as_it_was(base, name,
     assert line.startswith(f"{folder} was not sent to MLflow: {folder / name} was changed") and "; put it back" in line
     assert line.endswith(f"; then send again: python -m runner.report track {folder}") and "\n" not in line
     with pytest.raises(ConfigError, match=f"{name} was changed"):
-        send.finish_sweep([folder, folder], settings, sweep="s")
+        send.finish_sweep([folder, folder], settings, tag="s")
     assert (
         send.send_folder(folder, settings, None) is None and f"{folder / name} was changed" in capsys.readouterr().err
     )
@@ -533,13 +569,13 @@ def test_a_damaged_job_does_not_keep_the_sweep_waiting(base, notes):
         (folders[1] / manifest.FILE).write_text(notes)
     tag = sweeps.tag_of(folders[0].parent)
     for _ in range(2):
-        with pytest.raises(unsent.DAMAGED):
-            send.finish_sweep(folders, settings, sweep=tag)
+        with pytest.raises(ConfigError):
+            send.finish_sweep(folders, settings, tag=tag)
     _, _, [parent], _ = read_tracking(settings)
     rows = parent.data.tags["mlflow.note.content"]
     assert parent.info.status == "FAILED" and all(f"seed={n} " in rows for n in (0, 2)) and "seed=1" not in rows
     manifest.write(folders[1], facts)
-    send.finish_sweep(folders, settings, sweep=tag)
+    send.finish_sweep(folders, settings, tag=tag)
     _, _, [parent], _ = read_tracking(settings)
     assert parent.info.status == "FINISHED" and "seed=1 " in parent.data.tags["mlflow.note.content"]
 
@@ -554,6 +590,19 @@ def test_a_damaged_folder_does_not_keep_others_waiting(base, notes):
     assert send.send_unsent(place, [bad, good]).sent == 1 and unsent.markers(place) == [bad]
     assert unsent.last_note(place).startswith(f"{folder} was not sent")
     bad.unlink()
+
+
+def test_a_bug_is_not_called_a_run_that_was_not_sent(base, monkeypatch):
+    settings = config(base, "bug", traces="none")
+    marks = [unsent.mark(settings, f"bug{n}", "run", make(base / f"bug/{n}", ["answered"]), **SINGLE) for n in range(2)]
+    place = store.place_of(settings["tracking"]["uri"])
+    monkeypatch.delattr(describe, "metrics_of")
+    for first in marks:
+        with pytest.raises(AttributeError, match="metrics_of"):
+            send.send_unsent(place)
+        assert unsent.markers(place)[-1] == first, "others come before it"
+    for marker in marks:
+        marker.unlink()
 
 
 def test_progress_is_in_the_run_that_goes_on(base):
@@ -644,7 +693,7 @@ def test_long_table_ends_with_a_count():
 def test_links_contain_no_password(tmp_path):
     settings = config(tmp_path, "x", uri="https://me:secret@host:8443/")
     assert (
-        store.view_url(settings, "3", sweep="a/b")
+        store.view_url(settings, "3", tag="a/b")
         == "https://host:8443/#/experiments/3/runs?viewStateShareKey=a%2Fb&workflowType=machine_learning"
     )
 
@@ -692,7 +741,7 @@ def test_the_keys_that_close_assistant_and_guidance_are_mlflows():
     (package,) = find_spec("mlflow").submodule_search_locations
     text = b"".join(path.read_bytes() for path in Path(package, "server/js/build/static/js").glob("main.*.js"))
     names = [part.split(b'"')[1].removesuffix(b"_v1") for part in pages.STORED.split(b"setItem(")[1:]]
-    assert len(names) == 2 and all(b'key:"' + name + b'",version:1' in text for name in names)
+    assert len(names) == 3 and all(b'"' + name + b'"' in text for name in names)
 
 
 def test_comparing_preselects_what_varied():
@@ -700,7 +749,10 @@ def test_comparing_preselects_what_varied():
     swept = describe.Job(
         Path("."), {"choices": {"agent": "react"}, "varied": {"agent": "react"}, "swept": ["agent"]}, {}
     )
-    assert describe.params_of(swept, settings) == {"agent": "react", "model.name": "m", "seed": "0"}
+    assert describe.params_of(swept, settings) == {"agent": "react", "seed": "0"}
+    other = {"choices": {"agent": "react", "condition": "a"}, "varied": {"condition": "a"}, "swept": ["condition"]}
+    kinds = [describe.params_of(describe.Job(Path("."), facts, {}), settings) for facts in (swept.manifest, other)]
+    assert kinds[0].items() ^ kinds[1].items() == {("condition", "a")}, "what follows from a choice is in neither"
     named = describe.Job(Path("."), {"varied": {"agent.grammar": "native"}}, {})
     assert describe.params_of(named, settings)["agent.grammar"] == "native"
 
@@ -724,7 +776,7 @@ def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
         make(base / f"found/{n}", ["answered"], manifest={"start": f"2026-10-0{n}T08:00:00+00:00"}) for n in (1, 2)
     ]
     for folder in folders:
-        send.track(folder, settings, sweep="found", total_jobs=2)
+        send.track(folder, settings, tag="found", total_jobs=2)
     uri = settings["tracking"]["uri"]
     assert folders_of("found", tmp_path, uri) == folders, "without the sweep's own run"
     records = (folders[0] / "records.jsonl").read_bytes()

@@ -17,6 +17,7 @@ from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import fault_lines
 from runner.results.runs import Run
+from runner.storage.sweeps import home_of
 from runner.storage.texts import paragraphs, without_surrogates
 
 PAGE = "report.html"
@@ -204,8 +205,8 @@ def link_of(key: str, sample: str, epoch: int) -> str:
 
 def page_line(run: Run, sample: str, epoch: int) -> str:
     """Where a page has an episode of a run: its own, or that of its sweep; the command that writes one, without any."""
-    homes = [run.folder, *([run.folder.parent] if run.manifest.get("sweep") else [])]
-    if page := next((home / PAGE for home in homes if (home / PAGE).is_file()), None):
+    home = home_of(run.folder, name) if (name := run.manifest.get("sweep")) else None
+    if page := next((one / PAGE for one in (run.folder, home) if one and (one / PAGE).is_file()), None):
         return f"on the page: {page.resolve().as_uri()}{link_of(link_keys([run])[0], sample, epoch)}"
     return f"as a page: python -m runner.report page {quote(str(run.folder))}"
 

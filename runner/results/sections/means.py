@@ -10,6 +10,7 @@ from runner.results.levels import Nested, describe, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
+from runner.results.sections.scores import mapped
 from runner.results.sheets import Section, Sheet, Value, longer_down
 from runner.results.terminal import show_section
 
@@ -34,6 +35,12 @@ class Means:
 def section(runs: Sequence[Run]) -> Section | None:
     """A table per score; None where no score is requested by groups, or none has several."""
     return _section(means_of(runs))
+
+
+def page_section(runs: Sequence[Run]) -> Section | None:
+    """The same without plain means by a stratum that the section on strata has as heat maps."""
+    maps = mapped(runs)
+    return _section([one for one in means_of(runs) if not one.pooled or (one.score, one.levels[0]) not in maps])
 
 
 def show_means(runs: Sequence[Run], brief: bool = False) -> MeansJSON:

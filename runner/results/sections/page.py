@@ -1,7 +1,7 @@
 """The report of runs in all its formats: which sections it has, and its files."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -38,7 +38,7 @@ from runner.results.sections.episode_data import PAGE
 from runner.results.sheets import Section
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
-SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
+SECTIONS: dict[str, Callable[[Sequence[Run]], Section | None]] = {
     "forks": forks.forks,
     "leaderboard": scores.leaderboard,
     "methods": comparisons.methods,
@@ -64,6 +64,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "cards": cards.section,
     "episodes": episodes.section,
 }
+_ON_PAGE = SECTIONS | {"means": means.page_section}  # what another section of the page has is left out
 READ = "report.md"
 _SCORES = 30  # that can be chosen on the page
 _NAMED = 4  # agents, datasets or models in a title
@@ -116,7 +117,7 @@ def sections_of(runs: Sequence[Run]) -> Iterator[Section]:
     *others, last = SECTIONS
     with _begin(last, runs) as find_last:
         for name in others:
-            if (found := SECTIONS[name](runs)) is not None:
+            if (found := _ON_PAGE[name](runs)) is not None:
                 yield found
         if (found := find_last()) is not None:
             yield found

@@ -85,7 +85,9 @@ def present(title: str, facts: Manifest, summary: Summary, whole: bool = False) 
     main = {name: one for name, one in metrics.items() if name.partition("/")[0] not in _TOTALS}
     names = dict.fromkeys([decides, *(main if whole else _first_names(main, facts, summary))])
     rows = {name: main[name] for name in names if name in main and main[name]["value"] is not None}
-    first = f"{decides} decides; " if decides in rows else ""
+    zero = decides in rows and rows[decides].get("ceiling") == 0 and better(decides, [facts]) == "higher"
+    why = " (0 is all that a perfect agent reaches of it here: look at the other scores)" if zero else ""
+    first = f"{decides} decides{why}; " if decides in rows else ""
     show_sheet(replace(_results(title, rows, facts), notes=[f"{first}↑ higher is better, ↓ lower"] if rows else []))
     undefined = [name for name, one in main.items() if one["value"] is None]
     if undefined and whole:
@@ -150,27 +152,30 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
 
 
 def calls_line(manifest: Manifest, last_written: float | None = None, n_before: int = 0) -> str:
-    """What was sent and what the journal answered; empty where all was sent now and is in the records.
+    """What was sent and what the journal answered since this start; empty where all was sent now and is in the records.
     ``last_written``: of what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a
     dead server or a wrong key is not noticed then. ``n_before``: samples that earlier parts of the run finished."""
-    calls = manifest["calls"]
-    found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
+    *before, now = manifest["sessions"]
+    sent, found, apart, usd = now["sent"], now["from_journal"], now.get("beside", 0), manifest["spent"]["usd"]
     if not found and not apart and not n_before:
         return ""
-    text = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
-    if not calls["sent"] and last_written is not None:
+    text = f"calls:      {sent:,} sent, {found:,} answered by the journal"
+    if not sent and found and last_written is not None:
         text += f", last written {datetime.fromtimestamp(last_written):%Y-%m-%d %H:%M}: no model was asked"
     text += f"; {apart:,} of them apart from the episodes" if apart else ""
     text += f"; ${usd:.4f} in all" if apart and usd else ""
-    return text + (f"; {n_before:,} samples finished before" if n_before else "")
+    n_sent = sum(one["sent"] for one in before)
+    return text + (f"; {n_before:,} samples finished before ({n_sent:,} calls sent)" if n_before else "")
 
 
-def status_line(manifest: Manifest) -> str:
-    """How the run ended, in one sentence; or that it did not."""
+def status_line(manifest: Manifest, n_records: int | None = None) -> str:
+    """How the run ended, in one sentence; or that it did not. ``n_records``: as many are there now."""
     if not (counts := manifest.get("counts")):
         return (
             f"Status {manifest.get('status')}: it has not ended: it still runs or was killed (run.resume=FOLDER "
             "resumes it); what follows is of the episodes finished so far."
         )
     done = f"{counts['finished']} of {counts['wanted']} episodes finished, {counts['errored']} errored"
+    if n_records is not None and n_records < counts["finished"]:
+        done = f"{n_records} of {counts['wanted']} episodes are in records.jsonl, {counts['finished']} were finished"
     return f"Status {manifest['status']}: {done}."

@@ -2,12 +2,11 @@
 what they cost, with the runs that no other beats in both (the Pareto front)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
-from runner.results import kinds
 from runner.results.arrays import np
 from runner.results.grid import deciding_score
-from runner.results.intervals import MetricJSON
 from runner.results.kinds import group_by
 from runner.results.levels import note_of
 from runner.results.render.figures import bars, intervals
@@ -52,43 +51,38 @@ def leaderboard(runs: Sequence[Run]) -> Section | None:
 
 def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     """The headline scores; runs that are not complete are named below."""
-    several = len({one.run.dataset for one in found}) > 1
+    dataset = ["dataset"] if len({one.run.dataset for one in found}) > 1 else []
     rows: list[list[Cell]] = []
     for one in found:
-        counts, data = one.run.manifest.get("counts"), [one.run.dataset] if several else []
+        counts, data = one.run.manifest.get("counts"), [one.run.dataset] if dataset else []
         rows.append([one.label, *data, counts and counts["finished"], *(one.value(name) for name in names)])
-    notes = _unfinished((one.label, one.run) for one in found)
+    notes = _unfinished(found)
     levels = {f"total/{score}": of for one in found for score, of in one.run.levels.items()}
     notes += [note_of(name, levels[name]) for name in names if name in levels]
-    heads = columns(
-        "run", *(["dataset"] if several else []), ("episodes", "n"), *(column(found, name) for name in names)
-    )
+    heads = columns("run", *dataset, ("episodes", "n"), *(column(found, name) for name in names))
     return Sheet("Scores", heads, rows, notes)
 
 
-def jobs_table(title: str, jobs: Mapping[str, Mapping[str, MetricJSON]], runs: Sequence[Run]) -> Sheet:
-    """The scores that decide and other headlines of jobs (label -> metrics), which are these runs."""
-    manifests, found = [run.manifest for run in runs], list(jobs.values())
-    scores = [(deciding_score(run), metrics) for run, metrics in zip(runs, found, strict=True)]
-    decide = list(dict.fromkeys(t if (t := f"total/{one}") in metrics else one for one, metrics in scores if one))
-    named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
-    occurred = {name for metrics in found for name, one in metrics.items() if one["value"]}
-    names = [*dict.fromkeys([*decide, *headline(found, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
+def jobs_table(title: str, found: Sequence[RunMetrics]) -> Sheet:
+    """The scores that decide and other headlines of jobs."""
+    manifests, metrics = [one.run.manifest for one in found], [one.metrics for one in found]
+    scores = [(deciding_score(one.run), one.metrics) for one in found]
+    decide = list(dict.fromkeys(t if (t := f"total/{one}") in of else one for one, of in scores if one))
+    named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
+    occurred = {name for of in metrics for name, one in of.items() if one["value"]}
+    names = [*dict.fromkeys([*decide, *headline(metrics, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
     names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
-    heads = [
-        Column("job"),
-        *(Column(name, kinds.unit(name, manifests), kinds.better(name, manifests)) for name in names),
-    ]
-    rows = [[label, *(metrics.get(name, {}).get("value") for name in names)] for label, metrics in jobs.items()]
+    heads = [Column("job"), *(column(found, name) for name in names)]
+    rows = [[one.label, *(one.metrics.get(name, {}).get("value") for name in names)] for one in found]
     notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []
-    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for metrics in found)]:
+    if missing := [name for name in named if all(of.get(name, {}).get("value") is None for of in metrics)]:
         notes.append(f"compare.scores: no job has a value of {', '.join(missing)}")
-    return Sheet(title, heads, rows, [*notes, *_unfinished(zip(jobs, runs, strict=True))])
+    return Sheet(title, heads, rows, [*notes, *_unfinished(found)])
 
 
-def _unfinished(runs: Iterable[tuple[str, Run]]) -> list[str]:
+def _unfinished(found: Sequence[RunMetrics]) -> list[str]:
     """How those of these runs ended that are not complete."""
-    return [f"{label}: {status_line(run.manifest)}" for label, run in runs if run.manifest.get("status") != "complete"]
+    return [f"{one.label}: {status_line(of)}" for one in found if (of := one.run.manifest).get("status") != "complete"]
 
 
 def settings(runs: Sequence[Run]) -> Section | None:
@@ -169,31 +163,40 @@ def strata(runs: Sequence[Run]) -> Section | None:
     """A heat map per stratum and score; None where no stratum has two values."""
     found = read_metrics(*runs)
     parts: list[Sheet] = []
-    names = headlines(found)[:_STRATA_SCORES]
-    for stratum in dict.fromkeys(stratum for one in found for stratum in one.strata):
-        values = sorted({value for one in found for value in one.strata.get(stratum, {})})
-        if len(values) < 2:
-            continue
+    for stratum, values in _strata_of(found).items():
         sizes = Counter[str]()
         for table in (one.run.table for one in found):
-            for of, n in zip(
-                table.kinds, np.bincount(table["strata"], minlength=len(table.kinds)).tolist(), strict=True
-            ):
+            counts = np.bincount(table["strata"], minlength=len(table.kinds)).tolist()
+            for of, n in zip(table.kinds, counts, strict=True):
                 sizes[str(of.get(stratum))] += n
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
-        for name in names:
+        for name in headlines(found)[:_STRATA_SCORES]:
             parts += _heat_maps(found, name, stratum, labels, notes)
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None
+
+
+def mapped(runs: Sequence[Run]) -> set[tuple[str, str]]:
+    """The scores and strata of which there are heat maps."""
+    found = read_metrics(*runs)
+    return set(product(headlines(found)[:_STRATA_SCORES], _strata_of(found)))
+
+
+def _strata_of(found: Sequence[RunMetrics]) -> dict[str, list[str]]:
+    """Stratum -> its values, of those that have several."""
+    strata = [one.run.summary["strata"] for one in found]
+    names = dict.fromkeys(name for of in strata for name in of)
+    values = {name: sorted({value for of in strata for value in of.get(name, {})}) for name in names}
+    return {name: of for name, of in values.items() if len(of) > 1}
 
 
 def _heat_maps(
     found: Sequence[RunMetrics], name: str, stratum: str, values: Sequence[str], notes: Sequence[str]
 ) -> Iterator[Sheet]:
     """A score by runs and values of a stratum; none where no run has it."""
-    known = {one.label: one.strata.get(stratum, {}) for one in found}
+    known = {one.label: one.run.summary["strata"].get(stratum, {}) for one in found}
     lines = {run: [Value.from_json(of.get(value, {}).get(name)) for value in values] for run, of in known.items()}
     if any(map(any, lines.values())):
         heads, rows = longer_down(lines, values, ("run", stratum), better(found, name))

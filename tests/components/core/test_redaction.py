@@ -1,11 +1,22 @@
 import os
+import re
 import subprocess
 import sys
 import time
 
 from components.core.messages import Completion, Message, ToolCall, Usage
-from components.core.redaction import redact, without_echo, without_key
+from components.core.redaction import _PATTERNS, redact, without_echo, without_key
 from tests.table import each_row
+
+
+def test_each_pattern_hides_its_example():
+    examples = {
+        "header": "authorization: Basic abc", "headers": "headers={X-Team:abc}", "bearer": "Bearer abc",
+        "address": "//me:abc@", "assignment": "password=abcdef", "token": "hf_abcdefghijKlmnop1", "query": "&sig=abc",
+    }  # fmt: skip
+    assert {name: re.sub(_PATTERNS[name], "", text) for name, text in examples.items()} == {
+        **dict.fromkeys(_PATTERNS, ""), "address": "//", "query": "&sig=",
+    }  # fmt: skip
 
 
 @each_row(
@@ -41,10 +52,11 @@ UNSEEN = [
     "\U0001d173",
     "\U000e0100",
 ]
+ESCAPES = ["\x1b7", "\x1bM", "\x1b", "\x9b31m", "\x90q\x9c", "\x9d0;title\x07", "\x84"]
 SEQUENCES = ["\x1b[1;31m", "\x1b(B", "\x1b]0;title\x07", "\x1b]8;;http://host/\x1b\\", "\x1bPq\x1b\\"]
 
 
-@each_row("unseen", UNSEEN + SEQUENCES)
+@each_row("unseen", UNSEEN + ESCAPES + SEQUENCES)
 def test_a_key_that_is_split_by_what_nobody_sees_is_hidden(unseen):
     split = unseen.join("sk-proj-abcDEF123456789")
     assert redact(f"wrong\u200b key\n{split}.") == "wrong key\n[hidden]"
@@ -86,6 +98,21 @@ def test_the_credentials_of_a_header_are_hidden(header):
 
 
 @each_row(
+    "text, hidden",
+    [
+        ('"password": "pa,ssword123", "user": "me"', '"[hidden]", "user": "me"'),
+        (r'"password": "ab\"cdefghijkl", "user": "me"', '"[hidden]", "user": "me"'),
+        (r"{\"password\": \"it\'s \\\"mine\\\", now\", \"a\": 1}", r"{\"[hidden]\", \"a\": 1}"),
+        ("password='correct horse battery' of me", "[hidden]' of me"),
+        ('{"token": "correct horse ba', '{"[hidden]'),
+        ("secret: \"correct horse\ntoken='${TEAM} correct horse'", "[hidden]\n[hidden]'"),
+    ],
+)
+def test_a_secret_in_quotes_is_hidden_up_to_its_closing_quote(text, hidden):
+    assert redact(text) == hidden
+
+
+@each_row(
     "url, hidden",
     [
         ("http://user:pa55@host/v1", "http://[hidden]host/v1"),
@@ -95,6 +122,11 @@ def test_the_credentials_of_a_header_are_hidden(header):
         ("//user:pa55@host/db", "//[hidden]host/db"),
         ("file:///me@home and // me@home", "file:///me@home and // me@home"),
         ("http://user:p/s@s@host/db", "http://[hidden]host/db"),
+        ("http://user:p//w@host/db", "http://[hidden]host/db"),
+        ("http://user:p!//w://x@host/db", "http://[hidden]host/db"),
+        ("http://[::1]:5000/?at=http://user:p/w@host", "http://[::1]:5000/?at=http://[hidden]host"),
+        ("http://[::1]:5000/model@2024", "http://[::1]:5000/model@2024"),
+        ("http://host:${PORT}/@me", "http://host:${PORT}/@me"),
         ("http://localhost:8080/model@2024", "http://localhost:8080/model@2024"),
         ("https://host/v1?x=1&auth=abc", "https://host/v1?x=1&auth=[hidden]"),
         ("https://host/back?code=abc&x=1", "https://host/back?code=[hidden]&x=1"),
@@ -113,6 +145,8 @@ def test_credentials_in_a_url_are_hidden(url, hidden):
         "This model's maximum context length is 8192 tokens, max_tokens: 20000",
         "the environment variable OPENAI_API_KEY is not set",
         "HF_TOKEN_READ",
+        "401 Unauthorized: credentials: missing",
+        "token: expired at 12:00",
         "model.api_key=${oc.env:MY_KEY}, token: '${MY_TOKEN}', password=\"${MY:?set it to the value}\"",
         "the authorization header is missing; a basic metabolic panel",
         "digest 0123456789abcdef0123456789abcdef, run 01234567-89ab-cdef-0123-456789abcdef",
@@ -192,6 +226,13 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
         "headers={{}" * 20_000,
         "headers={" + "{}" * 40_000,
         "\x1b]0;" * 20_000,
+        "\x9d0;" * 20_000,
+        "token='" + "\\" * 40_000,
+        'token="' * 20_000,
+        "//a:b" * 20_000 + '"@',
+        "//a:b" * 20_000 + "@",
+        "//[" * 20_000,
+        "token=${a:?" * 20_000,
         "\x1b[" + "0" * 80_000,
     ],
 )

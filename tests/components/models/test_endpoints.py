@@ -1,9 +1,6 @@
 """Where a model is served, and retired models."""
 
-import subprocess
-import sys
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +8,6 @@ from components.core.errors import ConfigError
 from components.models.endpoints import Endpoint, Retired
 from components.models.gateway import Gateway
 from tests.table import each_row
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def endpoint(provider="", transport="auto", api_base=None, name="m"):
@@ -123,24 +118,3 @@ def test_a_stated_window_wins_over_the_table():
 def test_an_address_that_cannot_be_one_is_refused(base):
     with pytest.raises(ConfigError, match=r"^model\.api_base must be an http"):
         Gateway("m", api_base=base)
-
-
-def limit_after(limits, connections):
-    """The limit of open files, or the refusal, of a process that begins with these limits and opens connections."""
-    script = (
-        "import resource; from components.models.endpoints import allow_open_files\n"
-        f"resource.setrlimit(resource.RLIMIT_NOFILE, {limits})\n"
-        f"allow_open_files({connections}); print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
-    return done.stdout.strip() or done.stderr.splitlines()[-1]
-
-
-@each_row("limits, expected", [((300, 1000), "300"), ((100, 1000), "1000")])
-def test_limit_of_open_files_is_raised_where_connections_need_it(limits, expected):
-    assert limit_after(limits, 200) == expected
-
-
-def test_more_connections_than_open_files_are_refused():
-    text = "100 connections need 164 open files, and a process may have 64 here: ulimit -n 164, or lower"
-    assert text in limit_after((64, 64), 100)

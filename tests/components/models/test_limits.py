@@ -1,6 +1,7 @@
 """Limits on concurrent calls and calls per minute, deadlines and retries."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -212,6 +213,13 @@ async def test_a_call_beyond_its_deadline_times_out():
         await wait(sleeper(0.05), 5)
     assert 0.045 < loop.time() - before < 2
     assert asyncio.current_task().cancelling() == 0
+
+
+async def test_own_work_counts_against_no_deadline():
+    call = asyncio.create_task(wait(sleeper(0.3), 0.2))
+    await asyncio.sleep(0.05)
+    time.sleep(0.5)
+    assert await call == "done"
 
 
 async def test_calls_of_different_age_end_each_at_its_time():

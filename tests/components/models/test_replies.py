@@ -72,6 +72,13 @@ def test_a_reply_that_stopped_early_is_refused(reply, finish):
     assert caught.value.retryable
 
 
+@pytest.mark.parametrize("content", [None, ""])
+def test_a_reply_of_which_a_filter_left_nothing_is_no_answer(reply, content):
+    with pytest.raises(Fault, match="filter") as caught:
+        read_reply(reply({"content": content}, choice={"finish_reason": "content_filter"}), None)
+    assert (caught.value.kind, caught.value.retryable) == ("content_filter", False)
+
+
 @pytest.mark.parametrize(
     ("usage", "read"),
     [

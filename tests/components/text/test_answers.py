@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from components.text import answers
 from components.text.answers import (
     after_lead,
     after_mark,
@@ -230,3 +231,11 @@ def test_last_announcement_counts(text, expected):
 def test_sentence_ends_before_a_capital_or_at_a_line_and_not_in_a_number():
     assert sentence("The answer is 0.5 mg approx. daily. Then stop.") == "0.5 mg approx. daily"
     assert sentence("Answer: liver\nThe rest") == "liver"
+
+
+def test_a_reply_is_read_once_until_it_is_scored(monkeypatch):
+    read, texts = answers._letter_places, []
+    monkeypatch.setattr(answers, "_letter_places", lambda text, options: texts.append(text) or read(text, options))
+    reply = "<answer>A</answer> " * 50
+    assert parse_letter(chosen(reply, OPTIONS), OPTIONS) == "A"
+    assert texts == [reply.strip()]

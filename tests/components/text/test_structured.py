@@ -3,7 +3,7 @@ import datetime
 import pytest
 import yaml
 
-from components.text.structured import NotLiteral, array_in, lessons, literal, object_in, parsed, read_yaml
+from components.text.structured import NotLiteral, array_in, lessons, literal, object_in, parse, read_yaml
 from tests.table import each_row
 
 
@@ -77,15 +77,15 @@ def test_a_table_makes_no_objects(tmp_path):
 @each_row("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
 def test_text_nested_too_deep_for_libyaml_is_refused(text):
     with pytest.raises(yaml.YAMLError):
-        parsed(text)
+        parse(text)
 
 
 def test_long_flat_text_is_read():
-    assert parsed("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000
+    assert parse("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000
 
 
 def test_aliases_are_refused_where_a_text_must_not_grow():
     text = "a: &a [1]\nb: *a"
-    assert parsed(text) == {"a": [1], "b": [1]} and parsed("a: [1]", aliases=False) == {"a": [1]}
+    assert parse(text) == {"a": [1], "b": [1]} and parse("a: [1]", aliases=False) == {"a": [1]}
     with pytest.raises(yaml.YAMLError, match=r"\*a stands for another part"):
-        parsed(text, aliases=False)
+        parse(text, aliases=False)

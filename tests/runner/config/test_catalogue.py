@@ -36,6 +36,12 @@ def test_missing_folder_is_refused():
         catalogue_of(["--info", "choices", "--config-dir", "nope"], strict=True)
 
 
+def test_missing_folder_suggests_the_nearest(tmp_path):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ConfigError, match=r"mnie'; did you mean mine\?$"):
+        catalogue_of(["--config-dir", str(tmp_path / "mnie")], strict=True)
+
+
 def test_a_choice_has_the_keys_of_its_bases():
     node = GROUPS["dataset"]["mmlu/anatomy"].node
     assert node["subjects"] == ["anatomy"] and "path" in node

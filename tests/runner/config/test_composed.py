@@ -225,7 +225,7 @@ def test_replay_needs_no_api_key(home):
 
 
 def test_missing_config_folder_is_refused(home):
-    assert "not found" in refused(home, "--config-dir", "nope", plain=True)
+    assert "there is no folder 'cnof'; did you mean conf?" in refused(home, "--config-dir", "cnof", plain=True)
 
 
 def test_refusal_imports_no_heavy_libraries(home):

@@ -88,6 +88,7 @@ def test_value_of_the_command_line_is_not_attributed_to_a_file(home):
 @pytest.mark.parametrize(
     ("word", "message"),
     [
+        ("search.trials=5", "search: no such key; search.* needs hydra/sweeper=optuna"),
         ("hydra.sweeper.n_trials=3", "with hydra/sweeper=optuna it is search.trials"),
         ("+agent=asks", "command line: +agent=asks: agent is chosen already; write agent=asks"),
         ("dataset.path=x", "data of your own: dataset=radabench dataset.path=... or dataset=table"),
@@ -110,6 +111,12 @@ def test_missing_config_suggests_the_nearest_name():
 def test_colon_instead_of_equals_sign_suggests_the_correction():
     with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
         refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
+
+
+def test_blank_instead_of_equals_sign_suggests_the_correction():
+    with pytest.raises(ConfigError, match=r"agent react: did you mean agent=react\?$"):
+        refuse_misspelled(["limit=3", "agent", "react"], [])
+    refuse_misspelled(["--config-dir", "agent", "limit=3"], ["--config-dir"])
 
 
 @pytest.mark.parametrize("word", ["hydra.run.dir=", 'hydra.sweep.dir=""'])

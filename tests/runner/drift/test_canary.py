@@ -50,7 +50,7 @@ def test_errored_and_unscored_samples_are_not_taken():
 @pytest.fixture
 def runs(tmp_path):
     cfg = {"name": "k", "seed": 0, "run": {"memory": "m"}, "memory": None}
-    found = [job(tmp_path, [1, 0] * 20, agent, varied={"memory": None}) for agent in ("react", "direct")]
+    found = [job(tmp_path, [1, 0] * 20, agent, varied={}) for agent in ("react", "direct")]
     return [Run(one.folder, one.manifest, {**one.cfg, **cfg}) for one in found]
 
 

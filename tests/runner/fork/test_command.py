@@ -183,9 +183,9 @@ def test_damaged_records_are_refused_in_one_line(home, name):
 
 
 @each_row("notes, message", {
-    "files": ({"files": {"records.jsonl": 3}}, "manifest.json is damaged: its list of files is none"),
-    "files as a list": ({"files": [1]}, "manifest.json is damaged: its list of files is none"),
-    "choices": ({"files": {}, "choices": ["x"]}, "manifest.json is damaged: its choices are no mapping"),
+    "files": ({"files": {"records.jsonl": 3}}, "manifest.json is damaged (files.records.jsonl is 3, not names and values)"),
+    "files as a list": ({"files": [1]}, "manifest.json is damaged (files is [1], not names and values"),
+    "choices": ({"files": {}, "choices": ["x"]}, "manifest.json is damaged (choices is"),
 }.values())  # fmt: skip
 def test_damaged_manifests_are_refused_in_one_line(home, notes, message):
     path = copied(home, "notes") / "manifest.json"

@@ -1,8 +1,13 @@
 """Resources shared by jobs: slots for samples, and the rule that stops a run whose samples all error."""
 
 import asyncio
+import signal
+from contextlib import suppress
+
+import pytest
 
 from components.core.errors import ModelError
+from components.core.messages import NO_TOOLS, Message, Request, Sampling
 from runner.episode.budget import Budget
 from runner.experiment.experiment import Experiment
 from runner.job.execute import Execution, Outcome
@@ -159,3 +164,24 @@ async def test_journal_segments_of_killed_processes_are_reported_once(tmp_path, 
         async with SharedResources(Budget()) as resources:
             resources.door(experiment)
     assert capsys.readouterr().err == f"note: the journal {tmp_path}: segments of killed processes, now sealed: 1\n"
+
+
+def test_ctrl_c_names_the_calls_in_flight_then_not_those_that_budgets_cut_before(capsys):
+    async def work():
+        ask = Request((Message("user", "?"),), NO_TOOLS, Sampling(), "act", "main", "s", 0, "main", 0, 7)
+        async with SharedResources(Budget()) as resources:
+            slow = door(Speaker(lambda _: "late", wait=1e9), budget_pool=resources._budget_pool)
+            for n in range(3):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(0.001):
+                        await slow.call("main", ask, bytes([n]), 0)
+            calls = [asyncio.create_task(slow.call("main", ask, bytes([n]), 0)) for n in (7, 8)]
+            await asyncio.sleep(0)
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.gather(*calls)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(work())
+    assert capsys.readouterr().err == (
+        "stopping; finished calls are kept, 2 calls in flight are cut; Ctrl-C again breaks off at once\n"
+    )

@@ -2,6 +2,7 @@
 
 import json
 
+from runner.results.rows import RunMetrics
 from runner.results.runs import Run
 from runner.results.sections.scores import jobs_table
 from tests.runner.results.folders import write
@@ -88,9 +89,13 @@ def test_sweep_without_levels_writes_no_means(home):
 
 def jobs_of(home, jobs, **notes):
     """The table of jobs with these metrics (label -> name -> value), and its heads."""
-    runs = [Run.at(write(home / label, {"one": ("k", [1, 0])}, **notes)) for label in jobs]
-    metrics = {label: {name: {"value": value} for name, value in of.items()} for label, of in jobs.items()}
-    sheet = jobs_table("2 of 2 jobs", metrics, runs)
+    found = []
+    for label, values in jobs.items():
+        folder = write(home / label, {"one": ("k", [1, 0])}, **notes)
+        metrics = {name: {"value": value} for name, value in values.items()}
+        (folder / "metrics.json").write_text(json.dumps({"metrics": metrics, "strata": {}}))
+        found.append(RunMetrics(Run.at(folder), label))
+    sheet = jobs_table("2 of 2 jobs", found)
     return sheet, [(column.name, column.better) for column in sheet.columns]
 
 

@@ -8,15 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from components.core.errors import ConfigError
 from runner import compare, report
 from runner.config.catalogue import CONF
+from runner.experiment.experiment import facts_of
+from runner.job.prepare import prepare_words
 from runner.protocol.__main__ import main
 from runner.protocol.freeze import plan_of
 from runner.protocol.report import LISTS
-from runner.storage import disk
+from runner.results.merge import merge
+from runner.storage import disk, manifest
 from runner.study import log
-from runner.study.looks import begun, looks
+from runner.study.frozen import conform
+from runner.study.looks import looks, note_merged, runs_of
 from tests.acceptance.command import run_in_process
+from tests.runner.results.test_merge import shard
 from tests.slow import slow
 
 STUDY = """\
@@ -144,6 +150,7 @@ def test_a_study_is_frozen_once_and_changed_only_by_an_amendment(frozen, capsys)
 
 
 PLANS = {
+    "a_part": ("limit=16,", "limit=32, run.shard=1/2,", "run.shard=1/2: a study plans whole runs"),
     "too_few_samples": ("samples: 16", "samples: 17", "17 are planned; its settings select 16"),
     "another_model": ("main: simulated", "main: gpt", "models: found {'main': 'simulated'}"),
     "unknown_metric": ("metric: completion/rate", "metric: completion/rat", "did you mean completion/rate"),
@@ -210,8 +217,9 @@ def test_report_answers_what_was_asked_in_that_order_and_marks_the_rest(whole, c
     assert re.findall(r"^\| (H\d) \| (?:un)?checked", text, re.M) == ["H1", "H2", "H3"]
     assert "non-inferiority: gain \\> -0.2" in text
     assert re.search(
-        r"^H2 is (not )?shown: checked is less than 0.2 worse than unchecked, by completion/rate", text, re.M
+        r"^H2 \(checked is less than 0.2 worse than unchecked, by completion/rate\): (not )?shown$", text, re.M
     )
+    assert "must not exceed 0.025, which" in text and "| SHA-256 of the code | " in text
     assert text.count("None.") == 2 and events(whole, "look") == [] and len(events(whole, "analysis")) == 1
     assert "by the authors" in text and "| 14c |" in text and (whole / "study.report/report.html").is_file()
 
@@ -324,7 +332,7 @@ def test_a_study_of_one_hypothesis_is_frozen(tmp_path, monkeypatch):
 def test_two_cannot_freeze_at_once(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(STUDY)
-    with disk.alone(tmp_path):
+    with disk.exclusive(tmp_path):
         assert main(["freeze", "study.yaml"]) == 2
     assert "is in use by another process" in capsys.readouterr().err
     assert not (tmp_path / "study.frozen.json").exists()
@@ -344,7 +352,39 @@ def test_a_run_that_was_deleted_is_missed_and_its_successor_does_not_count_in_si
 def test_a_run_whose_begin_was_not_logged_counts_once_it_is_resumed(frozen):
     for name, event in (("a", "resumed"), ("b", "run"), ("b", "resumed")):
         log.add(frozen / "study.yaml", {"event": event, "id": name, "folder": name, "arm": "checked", "seed": 0})
-    assert [one.folder.name for one in begun(frozen / "study.yaml")] == ["a", "b"]
+    assert [one.folder.name for one in runs_of(frozen / "study.yaml")] == ["a", "b"]
+
+
+def test_parts_of_every_seed_are_planned(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(STUDY.replace("samples: 16", "samples: 16\nseeds: [0, 1]"))
+    assert main(["freeze", "study.yaml"]) == 0
+    words = ["protocol=study.yaml", "limit=16", "tracking=off", "verifier=accept", "run.shard=2/2"]
+    for seed in (0, 1):
+        experiment = prepare_words([*words, f"seed={seed}"])
+        facts = conform(experiment.cfg, facts_of(experiment))["protocol"]
+        assert (facts["arm"], facts["seed"], facts["deviations"]) == ("unchecked", seed, [])
+    with pytest.raises(ConfigError, match=r"nearest is unchecked with seed 1: limit was 16, now is 15\. "):
+        prepare_words([*words, "seed=1", "limit=15"])
+
+
+def test_parts_are_one_run_once_they_are_merged(frozen, capsys):
+    study, parts = frozen / "study.yaml", []
+    for n, deviations in enumerate([[], ["late"]]):
+        facts = {"study": str(study), "arm": "checked", "seed": 0, "deviations": deviations, "reason": None}
+        parts.append(shard(frozen / str(n), f"{n + 1}/2", (f"q{n}", 0), id=str(n), resumed=[], protocol=facts))
+        log.note_begin(parts[-1], manifest.read(parts[-1]))
+    assert runs_of(study) == []
+    merge(parts, frozen / "fresh")
+    note_merged(merge(parts, frozen / "job"))
+    shutil.rmtree(parts[0])
+    assert [(one.folder.name, one.n) for one in runs_of(study)] == [("job", 2)]
+    assert [event["n"]["checked, seed 0"] for event in events(frozen, "look")] == [2]
+    assert [event["deviations"] for event in events(frozen, "run")] == [["late"]]
+    assert manifest.read(frozen / "fresh")["id"] == manifest.read(frozen / "job")["id"]  # made again after a crash
+    study.unlink()
+    note_merged(frozen / "job")
+    assert "is not here: " in capsys.readouterr().err and len(events(frozen, "run")) == 1
 
 
 def test_pairs_that_errors_took_are_deviations(whole, capsys):
@@ -400,9 +440,11 @@ def test_a_sweep_under_a_protocol_is_refused_as_a_run_is_and_tells_no_result_ear
 def test_a_sweep_in_parts_is_a_planned_run_once_it_is_merged(frozen):
     words = ("-m", "protocol=study.yaml", "limit=16", "tracking=off", "seed=0", "verifier=accept,reflect")
     assert run_in_process(frozen, *words, "run.shards=2", "hydra.sweep.dir=sweep", own=False).code == 0
-    assert main(["report", "study.yaml", "sweep"]) == 0
+    shutil.rmtree(frozen / "sweep/verifier-accept/parts")
+    assert main(["report", "study.yaml"]) == 0 and compare.main(["sweep"]) == 0
     found = text_of(frozen)
     assert re.search(r"^\| H1 \| .* \| 16 \| .*shown \|$", found, re.M) and events(frozen, "look") == []
+    assert "not analysed: " not in found
 
 
 @slow

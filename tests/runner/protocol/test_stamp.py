@@ -83,8 +83,8 @@ def server(authority):
 
 
 def test_an_authority_stamps_a_digest_and_openssl_believes_it(server, authority, tmp_path):
-    token = stamp.request(server.url, DIGEST)
-    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", stamp.read(token, DIGEST))
+    time, token = stamp.request(server.url, DIGEST)
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", time) and stamp.read(token, DIGEST) == time
     study = tmp_path / "study.yaml"
     stamp.place_of(study).write_bytes(token)
     verify = ("ts", "-verify", "-in", str(stamp.place_of(study)), "-CAfile", f"{authority}/tsa.pem", "-digest")
@@ -94,7 +94,7 @@ def test_an_authority_stamps_a_digest_and_openssl_believes_it(server, authority,
 
 
 def test_a_reply_that_is_no_stamp_of_ours_is_refused(server):
-    good = stamp.request(server.url, DIGEST)
+    _, good = stamp.request(server.url, DIGEST)
     other = hashlib.sha256(b"another").hexdigest()
     with pytest.raises(ValueError, match="not about what was frozen"):
         stamp.read(good, other)

@@ -7,7 +7,7 @@ import yaml
 
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Problem, Sample, Score, Step, Trajectory
-from runner.storage.records import RecordWriter, record_of
+from runner.storage.records import FILE, RecordWriter, record_of
 
 LEVELS = {"score/x": ["task", "dimension"]}
 TOOLS = (
@@ -39,9 +39,10 @@ def sample(n, task, dimension, inputs=(), card=None):
 
 
 def write(folder: Path, scored, cfg=None, steps=None, inputs=(), cards=(), **notes) -> Path:
-    """A run folder. ``scored``: task -> (dimension, values); ``steps``: those of every episode; ``cards``: of the n-th
+    """A run folder, in place of one that is there. ``scored``: task -> (dimension, values); ``steps``: those of every episode; ``cards``: of the n-th
     sample of each task."""
     cfg, folder = CFG | (cfg or {}), Path(folder)
+    (folder / FILE).unlink(missing_ok=True)
     writer = RecordWriter(folder)
     for task, (dimension, values) in scored.items():
         for n, value in enumerate(values):

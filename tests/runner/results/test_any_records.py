@@ -129,7 +129,7 @@ def folder(home, records, agent):
         choices=choices,
         decides="completion/rate",
     )
-    whole = [record | {"steps": [], "offered": [], "facts": {}, "explanations": {}} for record in records]
+    whole = [record | {"steps": [], "offered": None, "facts": {}, "explanations": {}} for record in records]
     (path / "records.jsonl").write_bytes(b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in whole))
     (path / "metrics.json").write_text(as_json(summarise(records, LEVELS, BY, KINDS)))
     return Run.at(path)

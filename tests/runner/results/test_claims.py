@@ -113,13 +113,13 @@ def test_power_of_mcnemars_test_is_the_sum_over_all_tables(alpha):
 
 
 def test_needed_samples_have_the_power_and_one_less_has_not():
-    alone = Clusters.of(list(map(str, range(100))))
+    samples = Clusters.of(list(map(str, range(100))))
     for planned in (Planned((0.1, INF), 0.5), Planned((0.1, 0.1), 0.5), Planned((0.1, INF), 0.5, 0.0, (0.2, 0.1))):
-        n = planned.needed(alone, 0.05, 0.8)
-        assert planned.power(alone.scaled(n), 0.05) >= 0.8 > planned.power(alone.scaled(n - 1), 0.05)
+        n = planned.needed(samples, 0.05, 0.8)
+        assert planned.power(samples.scaled(n), 0.05) >= 0.8 > planned.power(samples.scaled(n - 1), 0.05)
     theirs = TTestPower().solve_power(0.2, power=0.8, alpha=0.025, alternative="larger")
-    assert Planned((0.1, INF), 0.5).needed(alone, 0.05, 0.8) == math.ceil(theirs)
-    assert Planned((1e-9, INF), 0.5).needed(alone, 0.05, 0.8) is None
+    assert Planned((0.1, INF), 0.5).needed(samples, 0.05, 0.8) == math.ceil(theirs)
+    assert Planned((1e-9, INF), 0.5).needed(samples, 0.05, 0.8) is None
 
 
 def test_patients_with_several_samples_have_kishs_design_effect():

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
+from runner.results.folders import folder_of
 from runner.results.runs import Run, config_of, run_folders, warnings_of
 from tests.runner.results.folders import write
 
@@ -22,6 +23,15 @@ def test_jobs_are_listed_in_the_order_of_the_sweep(tmp_path):
         for name, number in (("a", 10), ("b", 9), ("c", None))
     )
     assert run_folders(tmp_path) == [first, second, old]
+
+
+def test_jobs_in_deeper_folders_are_listed_where_they_are_of_the_sweep(tmp_path):
+    shared = {"sweep": "s", "start": "2026-1"}
+    jobs = [write(tmp_path / "s" / "a" / str(n) / "b", {"t": ("k", [1])}, number=n, **shared) for n in (1, 0)]
+    write(tmp_path / "s" / "x" / "y", {"t": ("k", [1])}, sweep="other")
+    write(jobs[0] / "parts" / "0", {"t": ("k", [1])}, **shared)
+    assert run_folders(tmp_path / "s") == jobs[::-1]
+    assert folder_of([Run.at(job) for job in jobs]) == tmp_path / "s"
 
 
 def test_run_without_records_is_named_and_left_out(tmp_path, capsys):
@@ -48,7 +58,12 @@ def test_folder_of_sweeps_suggests_one_of_its_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")]
+    ("text", "message"),
+    [
+        ("a: [", "cannot be read: while parsing"),
+        ("- a", "it holds list, not"),
+        ("a: &a [*a]", "cannot be read: Circular reference"),
+    ],
 )
 def test_damaged_config_is_reported_in_one_line(tmp_path, text, message):
     folder = write(tmp_path / "a", {"t": ("k", [1])})

@@ -3,11 +3,13 @@
 import pytest
 
 from components.core.errors import ConfigError
+from runner.results.grid import grid_of
 from runner.results.intervals import Mean, Metric
 from runner.results.levels import shared_groups
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.results.sections.means import show_means
+from runner.results.versus import compare_rows
 from tests.runner.results.folders import CFG, CHOICES, write
 
 
@@ -68,6 +70,46 @@ def test_no_label_has_a_part_that_all_labels_have(make):
     assert labels(runs(two)) == ["n=1", "n=2"]
     assert labels(runs(six, sweep="s", swept=["agent", "agent.n"])) == [f"{agent} n={n}" for agent, n in six]
     assert labels(runs([("react", 1), ("critic", 5)])) == ["react", "critic"], "settings of another choice do not count"
+
+
+def test_what_follows_from_a_choice_is_named_by_it(make):
+    def run(profile, **given):
+        switches = {"reader": profile, "typing": profile * 30} | given
+        cfg = {"profile": {"rada": {"reader": profile, "typing": profile * 30}}, "dataset": {"switches": switches}}
+        groups = {group: CFG[group] | {"switches": switches} for group in ("agent", "condition")}
+        return make(f"{profile}{given}", {"one": ("k", [1])}, cfg=cfg | groups, choices=CHOICES | {"profile": profile})
+
+    runs = [run("paper"), run("code"), run("code", reader="none")]
+    assert [row.label for row in rows_of(runs)] == ["paper", "reader=code code", "reader=none code"]
+    assert [column.label for column in grid_of(runs).columns] == [
+        "cab paper",
+        "cab reader=code code",
+        "cab reader=none code",
+    ]
+
+
+def test_labels_are_short_and_no_two_are_equal(make):
+    def labels(*given):
+        return [row.label for row in rows_of([make(name, {"one": ("k", [1])}, cfg=cfg) for name, cfg in given])]
+
+    few, many = {"limit": 20}, {"limit": 200}
+    assert labels(("a", few), ("b", many)) == ["limit=20", "limit=200"]
+    assert labels(("a", few), ("b", many), ("c", {"seed": 1})) == ["seed=0 limit=20", "seed=0 limit=200", "seed=1"]
+    assert labels(("react", {}), ("mine/react", {}))[1] == "mine/react"
+    long = [{"verifier": {f"s{n}": f"{name}{n}" for n in range(40)}} for name in "abc"]
+    found = labels(*((f"l{n}", cfg | {"memory": {"last": n // 2}}) for n, cfg in enumerate(long)))
+    assert len(set(found)) == 3 and max(map(len, found)) <= 60, found
+    data = [{"dataset": {f"s{n}": f"{name}{n}" for n in range(20)} | {"z": z}} for name, z in ("aa", "ab", "ba")]
+    runs = [make(f"d{n}", {"one": ("k", [1])}, cfg=cfg) for n, cfg in enumerate(data)]
+    assert len({column.label for column in grid_of(runs).columns}) == 3
+
+
+def test_baseline_is_suggested_by_its_agent_where_labels_are_settings(make):
+    runs = [make(name, {"one": ("k", [1])}, cfg={"limit": n}) for n, name in enumerate("ab")]
+    with pytest.raises(
+        ConfigError, match=r"no method here is 'reakt'; did you mean react\? there are limit=0, limit=1"
+    ):
+        compare_rows(grid_of(runs), baselines=["reakt"])
 
 
 def test_choices_within_a_choice_give_rows_their_names(make):
@@ -158,7 +200,7 @@ def test_record_without_required_fields_is_reported_in_one_line(make):
     run = make("a", {"one": ("k", [1])})
     with (run.folder / "records.jsonl").open("a") as file:
         file.write('{"sample_id": "x", "epoch": 0, "stop": "answered", "cluster": null, "strata": {}, "seconds": 1}\n')
-    with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; delete"):
+    with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; put"):
         _ = run.table
 
 

@@ -86,14 +86,16 @@ def test_the_last_line_leads_on_to_the_page(folder, capsys):
     assert capsys.readouterr().out.endswith(f"\non the page: {link}\n\n")
 
 
-def test_the_page_of_the_sweep_is_named_where_the_run_has_none(folder, capsys):
-    (folder.parent / "report.html").touch()
+@pytest.mark.parametrize("depth", [0, 1])
+def test_the_page_of_the_sweep_is_named_where_the_run_has_none(folder, capsys, depth):
+    home = folder.parents[depth]
+    (home / "report.html").touch()
     assert main(["episode", "case-1", str(folder)]) == 0
     assert "as a page: python" in capsys.readouterr().out, "another run's"
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"sweep": "s"}))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"sweep": home.name}))
     assert main(["episode", "case-1", str(folder)]) == 0
-    assert f"on the page: {folder.parent.as_uri()}/report.html#episode=" in capsys.readouterr().out
+    assert f"on the page: {home.as_uri()}/report.html#episode=" in capsys.readouterr().out
 
 
 def test_nothing_hostile_reaches_the_terminal(folder, capsys):

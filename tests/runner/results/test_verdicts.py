@@ -56,4 +56,5 @@ def test_shares_per_step_reasons_and_calls(tmp_path, old):
 def test_runs_without_verdicts_are_refused_in_one_line(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     assert main(["verifier", str(folder)]) == 2
-    assert capsys.readouterr().err == "error: verifier: these runs have nothing for this section\n"
+    err = capsys.readouterr().err
+    assert err.startswith("error: verifier: these runs have nothing for this section (") and err.count("\n") == 1

@@ -1,10 +1,12 @@
 """A full disk: the file and a remedy are named, and partial writes are never read as complete."""
 
+import logging
 import resource
 from contextlib import contextmanager
 
 import pytest
 
+from runner.episode.progress import log_to
 from runner.job.execute import Execution, Outcome
 from runner.storage.disk import Unwritable, replace
 from runner.storage.journal import Journal
@@ -38,6 +40,14 @@ async def test_unwritable_records_file_is_named_and_holds_complete_lines(tmp_pat
     assert 0 < len(list(read(tmp_path))) < 20
     await play(tmp_path)
     assert len(list(read(tmp_path))) == 20
+
+
+def test_a_log_that_cannot_be_written_hides_no_other_file(tmp_path):
+    with full(5):
+        log = log_to(tmp_path / "run.log")
+        logging.getLogger("runner").info("more than five bytes")
+        log.close()
+    assert (tmp_path / "run.log").stat().st_size == 5
 
 
 async def test_unwritable_journal_ends_the_run_without_sample_errors(tmp_path):

@@ -7,7 +7,15 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.storage import integrity, manifest
-from runner.storage.integrity import Damaged, changed_files, digests_of, refuse_changed, verify, write_metrics
+from runner.storage.integrity import (
+    Damaged,
+    changed_files,
+    digests_of,
+    refuse_changed,
+    refuse_changed_records,
+    verify,
+    write_metrics,
+)
 from runner.storage.records import RecordWriter
 from runner.storage.texts import TextReader
 from tests.table import each_row
@@ -63,6 +71,23 @@ def test_changed_file_is_named(folder, name, change, message, advice):
     assert "\n" not in str(caught.value) and (advice or str(caught.value).endswith("put it back"))
     (folder / name).write_bytes(whole)
     refuse_changed(folder)
+
+
+def test_changed_records_or_texts_are_not_resumed(folder):
+    for name in ("records.jsonl", "texts-0000.jsonl.gz"):
+        whole = (folder / name).read_bytes()
+        for change in (_cut, _alter, lambda path: path.write_bytes(b"")):
+            change(folder / name)
+            if (folder / name).read_bytes() != whole:
+                with pytest.raises(Damaged, match=f"{name} .*; put it back, or delete records.jsonl and resume"):
+                    refuse_changed_records(folder)
+        (folder / name).write_bytes(whole)
+        refuse_changed_records(folder)
+    (folder / "metrics.json").write_text("")
+    refuse_changed_records(folder)
+    _cut(folder / "texts-0000.jsonl.gz")
+    (folder / "records.jsonl").unlink()
+    refuse_changed_records(folder)
 
 
 def test_several_changed_files_are_counted_in_one_line(folder):

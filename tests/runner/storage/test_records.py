@@ -216,11 +216,19 @@ def test_records_are_read_without_their_steps_wherever_these_are(tmp_path):
         {**whole, **steps}, {**whole, "steps": []}, {**whole, **steps, "ceilings": {"x": 1.0}},
         {**whole, "facts": {"b": 1, **steps}, **steps}, {**whole, "answer": ',"steps":[', **steps}, whole,
     ]  # fmt: skip
+    lines = [{**line, "epoch": n} for n, line in enumerate(lines)]
     (tmp_path / FILE).write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
     assert list(read(tmp_path)) == lines
     for found, line in zip(read(tmp_path, steps=False), lines, strict=True):
         assert {"steps": line.get("steps"), **found} == {"steps": None, **line}
     assert ["steps" in found for found in read(tmp_path, steps=False)] == [False, False, True, True, False, False]
+
+
+def test_a_sample_and_epoch_that_are_there_twice_are_named_with_file_and_line(tmp_path):
+    lines = [{"sample_id": "a", "epoch": n, "stop": "answered"} for n in (0, 1, 0)]
+    (tmp_path / FILE).write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+    with pytest.raises(ConfigError, match=r"records.jsonl:3: sample 'a', epoch 0 is in line 1 already"):
+        [*read(tmp_path)]
 
 
 def test_only_wanted_records_are_read(tmp_path):
@@ -261,11 +269,20 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ({"scores": {"a": "1"}}, "scores: 'a' is \"1\", not a number or null"),
-        ({"scores": {"a": [1]}}, "scores: 'a' is"),
-        ({"scores": None}, "its scores are NoneType, not names and values"),
-        ({"ceilings": {"a": "x"}}, "ceilings: 'a' is"),
-        ({"strata": {"task": {"a": 1}}}, "strata: 'task' is {\"a\": 1}, not text"),
+        ({"scores": {"a": "1"}}, 'scores.a is "1", not a number or null'),
+        ({"scores": {"a": [1]}}, "scores.a is [1]"),
+        ({"scores": None}, "scores is null, not names and values"),
+        ({"ceilings": {"a": "x"}}, "ceilings.a is"),
+        ({"strata": {"task": {"a": 1}}}, 'strata.task is {"a": 1}, not text'),
+        ({"sample_id": None}, "sample_id is null, not text"),
+        ({"epoch": 0.5}, "epoch is 0.5, not a whole number"),
+        ({"seconds": "x"}, 'seconds is "x", not a number'),
+        ({"seconds": {"a": 1}}, "seconds is"),
+        ({"usage": None}, "usage is null, not names and values"),
+        ({"usage": {"calls": "x"}}, 'usage.calls is "x", not a whole number'),
+        ({"usage": {"purposes": {"main": {"calls": []}}}}, "usage.purposes.main.calls is []"),
+        ({"usage": {"purposes": None}}, "usage.purposes is null"),
+        ({"usage": {"other": "x"}}, "its usage is not of numbers"),
     ],
 )
 def test_record_without_required_fields_is_reported_as_damaged(tmp_path, part, message):

@@ -107,7 +107,15 @@ def test_last_is_the_run_started_last(tmp_path):
     for n, name in enumerate(("b", "a", "c")):
         os.utime(begin_run(tmp_path / name) / "config.yaml", (n, n))
     (tmp_path / "z").mkdir()
-    assert folder_for(changed(run__resume="last"), tmp_path / "new", named=False) == tmp_path / "c"
+
+    def last():
+        return folder_for(changed(run__resume="last"), tmp_path / "new", named=False).name
+
+    assert last() == "c"
+    for name, finished, expected in (("c", 3, "c"), ("c", 0, "a"), ("a", 0, "b"), ("b", 0, "c")):
+        notes = manifest.read(tmp_path / name) | {"status": "refused", "counts": {"finished": finished}}
+        manifest.write(tmp_path / name, notes)
+        assert last() == expected, "one that was refused before it began is not the last, unless there is no other"
 
 
 def test_nothing_to_resume_is_reported(tmp_path):
@@ -239,10 +247,10 @@ def test_printed_command_names_its_module(monkeypatch):
 
 def test_a_written_config_hides_secrets_and_can_be_read_again():
     cfg = changed(model__name="sk-0123456789abcdef") | {
-        "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "keys": ["sk-proj-0123456789abc"]},
+        "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "secret": "correcthorse", "keys": ["sk-proj-0123456789abc"]},
     }  # fmt: skip
     text = written(cfg)
-    assert not any(secret in text for secret in ("0123456789", "hunter2"))
+    assert not any(secret in text for secret in ("0123456789", "hunter2", "correct"))
     again = yaml.safe_load(text)
     assert again["extra"]["key_optional"] is True
     assert again["extra"]["api_key_env"] == "OPENAI_API_KEY"

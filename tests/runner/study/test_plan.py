@@ -41,6 +41,7 @@ REFUSED = {
     "long_name": (one(name="H" * 81), "name: found 'HHH"),
     "escape": ({"title": "\x1b[31mred"}, "title: found "),
     "many_looks": ({"looks": [2, 3], "alpha": 0.002}, "2 of 0.001 each leave nothing of alpha 0.002"),
+    "interval_of_less": ({"alpha": 0.1}, "alpha: found 0.1, should be .*0.05"),
     "same_name": ({"secondary": [H1]}, "two hypotheses are called 'H1'"),
     "late_look": ({"looks": [20]}, "should rise, and be below the 20 samples"),
     "empty_exclusion": ({"exclusions": [{"reason": "r"}]}, "names ids of samples, or values of strata"),
@@ -59,6 +60,9 @@ def test_claims_have_bounds():
     found = {kind: study(**one(kind=kind, margin=of)).primary[0] for kind, of in kinds.items()}
     assert [of.bounds for of in found.values()] == [(0, math.inf), (-0.05, math.inf), (-0.2, 0.2)]
     assert [of.claim for of in found.values()] == ["gain > 0", "gain > -0.05", "-0.2 < gain < 0.2"]
+    assert [of.sentence for of in found.values()] == [
+        "a is better than b, by m", "a is less than 0.05 worse than b, by m", "a differs by less than 0.2 from b, by m",
+    ]  # fmt: skip
     assert found["equivalence"].room == pytest.approx((0.3, 0.1))
     assert found["superiority"].spread == pytest.approx(math.sqrt(0.3 - 0.01))
 

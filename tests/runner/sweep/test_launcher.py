@@ -180,7 +180,7 @@ def test_dead_endpoint_stops_only_the_jobs_that_use_it(home):
     assert notes["status"] == "interrupted" and notes["counts"]["errored"] in (10, 11)
     assert "10 samples errored one after the other" in notes["stopped"]
     assert done.err.count("errored: connection: nobody listens") == 1
-    assert "model-dead+seed-1 ended with exit code 2: not begun: its model gave others errors" in done.err
+    assert "config error: job model-dead+seed-1: not begun: its model gave others errors" in done.err
     assert jobs(home) == ["model-dead+seed-0", "model-echo+seed-0", "model-echo+seed-1"]
 
 
@@ -188,7 +188,7 @@ def test_jobs_that_ended_alike_share_a_line(capsys):
     plan = [Cell((), {}, label, Path("sweep") / label, code=2, error="no server") for label in "ab"]
     assert exit_code([*plan, Cell((), {}, "c", Path("sweep/c"), code=1)]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "2 jobs (a, b) ended with exit code 2: no server: sweep", "job c ended with exit code 1: sweep/c",
+        "config error: 2 jobs (a, b): no server: sweep", "job c ended with exit code 1: sweep/c",
     ]  # fmt: skip
 
 
@@ -292,7 +292,10 @@ def test_finished_job_without_records_or_metrics_restores_them(home):
     (cut / "records.jsonl").write_bytes((cut / "records.jsonl").read_bytes()[:-9])
     (damaged / "metrics.json").write_text("")
     done = home.run(*SWEEP, "seed=0,1,2")
-    assert done.code == 0 and "1 of them finished before" in done.err and "3 of 3 jobs" in done.out
+    assert done.code == 2 and "records.jsonl and resume" in done.err and str(cut.name) in done.err
+    (cut / "records.jsonl").unlink()
+    done = home.run(*SWEEP, "seed=0,1,2")
+    assert done.code == 0 and "finished before" in done.err and "3 of 3 jobs" in done.out
     for folder in folders:
         assert len((folder / "records.jsonl").read_text().splitlines()) == 4
         assert json.loads((folder / "metrics.json").read_text())["metrics"]
@@ -363,6 +366,8 @@ def test_folder_of_another_sweep_is_refused_and_a_larger_one_goes_on(home):
     report = (home.path / "sweep" / "report.html").read_bytes()
     done = home.run("-m", "agent.times=1,2", "limit=1", "hydra.sweep.dir=sweep")
     assert done.code == 2 and "sweep holds the jobs of another sweep (seed-0, ...)" in done.complaint
+    done = home.run("-m", "seed=0,1", "limit=2", "agent.times=2", "hydra.sweep.dir=sweep")
+    assert done.code == 2 and "limit was 1, now is 2; name another hydra.sweep.dir\n" in done.err
     assert (home.path / "sweep" / "report.html").read_bytes() == report
     done = home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep")
     assert done.code == 0 and "over 1 job" in done.out
@@ -373,4 +378,5 @@ def test_folder_of_another_sweep_is_refused_and_a_larger_one_goes_on(home):
 def test_sweep_whose_server_nobody_started_is_refused_as_a_run_is(home):
     model = "model=vllm", "model.name=x", "model.api_base=http://127.0.0.1:9/v1"
     done = home.run("-m", "agent.times=1,2", "limit=1", *model)
-    assert done.code == 2 and "start the server" in done.err
+    assert done.code == 2 and done.err.count("start the server") == 1
+    assert "config error: 2 jobs (times-1, times-2): " in done.err and "ERROR" not in done.err

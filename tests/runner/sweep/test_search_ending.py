@@ -6,7 +6,7 @@ import pytest
 
 from runner.job.plan import Cell
 from runner.sweep.search_space import Dimension, Search
-from runner.sweep.search_study import Study, conclude, metrics_of
+from runner.sweep.search_study import Study, conclude
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")
 SPACE = {"agent.t": Dimension(0, 1, None, False, False)}
@@ -41,7 +41,3 @@ def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys
     saved = json.loads((tmp_path / "search.json").read_text())
     assert (saved["best"], saved["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
     assert (saved["trials"][2]["state"], saved["trials"][2]["stopped"]) == ("failed", "broke")
-
-
-def test_trial_without_files_has_no_metrics(tmp_path):
-    assert metrics_of(tmp_path) == {}

@@ -54,7 +54,7 @@ FORMS = {
     ),
     "a stop string": Form(reply(text("Hello"), stop="stop_sequence", stop_sequence="END"), Seen(usage=COUNTS)),
     "length": Form(reply(text("Hel"), stop="max_tokens"), Seen("Hel", finish="length", usage=COUNTS)),
-    "refusal": Form(reply(stop="refusal", stop_details=DECLINED), Seen("", finish="content_filter", usage=COUNTS)),
+    "refusal": Form(reply(stop="refusal", stop_details=DECLINED), Failed("content_filter")),
     "refusal while writing": Form(
         reply(text("Hel"), stop="refusal", stop_details=DECLINED), Seen("Hel", finish="content_filter", usage=COUNTS)
     ),

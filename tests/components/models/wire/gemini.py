@@ -40,10 +40,7 @@ def exceeded(period, delay):
 
 def filtered(reason):
     rating = {"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH"}
-    return Form(
-        reply(finish=reason, usage=NOTHING, safetyRatings=[rating]),
-        Seen("", finish="content_filter", usage=(125, 0, None, None)),
-    )
+    return Form(reply(finish=reason, usage=NOTHING, safetyRatings=[rating]), Failed("content_filter"))
 
 
 REASON = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com",
@@ -74,7 +71,7 @@ FORMS = {
     "prohibited": filtered("PROHIBITED_CONTENT"),
     "filtered prompt": Form(
         {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": NOTHING, "modelVersion": "m"},
-        Seen("", finish="content_filter", usage=(125, 0, None, None)),
+        Failed("content_filter"),
     ),
     "wrong key": refused(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", Failed("auth"), REASON),
     "not permitted": refused(403, "PERMISSION_DENIED", "The caller does not have permission", Failed("auth")),

@@ -50,7 +50,8 @@ FORMS = {
     "all tokens went into reasoning": Form(
         chat(message(""), "length", USAGE), Seen("", finish="length", usage=(1200, 300, 1024, 256))
     ),
-    "filtered reply": Form(chat(message(None), "content_filter"), Seen("", finish="content_filter")),
+    "filtered reply": Form(chat(message(None), "content_filter"), Failed("content_filter")),
+    "filtered while writing": Form(chat(message("Hel"), "content_filter"), Seen("Hel", finish="content_filter")),
     "filtered prompt": Form(
         error("Invalid prompt: your prompt was flagged as potentially violating our usage policy.", code="invalid_prompt"),
         Failed("content_filter"), 400,

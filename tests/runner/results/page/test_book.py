@@ -9,10 +9,11 @@ import pytest
 from components.core.errors import ConfigError
 from runner.report import main
 from runner.results import processes
+from runner.results.folders import folder_of
 from runner.results.metrics import as_json, summarise
 from runner.results.processes import map_folders
 from runner.results.render.formats import comma
-from runner.results.runs import Run, folder_of
+from runner.results.runs import Run
 from runner.results.sections import page as book
 from runner.results.sections import samples
 from tests.runner.results.folders import write

@@ -2,6 +2,7 @@
 
 import json
 
+from runner.results.sections import means
 from runner.results.sections.scores import strata
 from runner.results.sheets import Sheet
 from tests.runner.results.page.pages import cells, made
@@ -19,6 +20,16 @@ def test_values_equal_metrics_json(tmp_path):
     for row in rows:
         metric, cell = known["task"][row["task"]]["score/x"], row["react openai"]
         assert (cell.value, cell.low, cell.n) == (metric["value"], metric["ci_low"], metric["n"])
+
+
+def test_page_has_no_plain_means_of_what_is_a_heat_map(tmp_path):
+    runs = [
+        made(tmp_path / name, SCORED, choices={"agent": name}, levels={}, by={"score/x": ["task"]}) for name in "ab"
+    ]
+    assert [sheet.title for sheet in means.section(runs).sheets] == ["score/x: means per task, and all samples"]
+    assert means.page_section(runs) is None and "score/x by task" in [sheet.title for sheet in strata(runs).sheets]
+    runs = [made(tmp_path / name, SCORED, choices={"agent": name}) for name in "cd"]
+    assert means.page_section(runs).sheets == means.section(runs).sheets, "means of means are in no heat map"
 
 
 def test_runs_against_strata_are_a_heat_map(tmp_path):

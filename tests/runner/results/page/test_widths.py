@@ -59,3 +59,15 @@ async def test_browser_cuts_nothing_and_scrolls_only_tables(write, tmp_path):
             assert await tab.run(f"{root}.scrollWidth <= {root}.clientWidth"), f"the page scrolls at {width} pixels"
             assert not await tab.run(OUT), f"cut at {width} pixels"
         assert not await tab.run(SCROLLED), "heat maps have room at 1600 pixels"
+
+
+@slow
+@needs_browser
+async def test_heat_maps_of_six_runs_fit_a_narrow_page(tmp_path):
+    names = ("react", "radagent", "chain of thought", "reflectool", "medagents", "direct")
+    scored = {f"anatomy-{n}/013": ("k", [n % 2, 1, 0]) for n in range(8)}
+    runs = [made(tmp_path / name, scored, choices={"agent": name}) for name in names]
+    async with opened(book.write(runs, tmp_path)[0], tmp_path / "profile") as tab:
+        await tab.size(400, 900)
+        assert await tab.run("document.querySelectorAll('#samples .map th').length") == 8
+        assert not await tab.run(SCROLLED)
