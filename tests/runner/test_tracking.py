@@ -855,7 +855,7 @@ def test_what_a_collector_did_not_take_is_sent_later_as_the_same_spans(base, mon
     folder = make(base / "later/1", ["answered", "error"])
     with collecting() as server:
         settings = config(base, "later", otlp=server.url)
-    marker = unsent.mark(settings, "id", "run", folder, sweep=None, total_jobs=1)
+    marker = unsent.mark(settings, "id", "run", folder, **SINGLE)
     place = marker.parent.parent
     assert len(send_unsent(place).failed) == 1 and marker.exists()  # nobody answers there now
     assert f"was not sent by OTLP: the collector {server.url}/v1/traces does not answer: " in unsent.last_note(place)
@@ -889,7 +889,7 @@ def test_a_collector_gets_texts_of_patients_only_where_permitted(base, collector
     data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
     folder = make(base / settings["name"], ["answered"], manifest={"dataset": data})
     send.track(folder, settings)  # to a database of this machine, which may have them
-    tracking.warn_of_texts(folder, settings)
+    tracking.mark_run(folder, settings).unlink()
     assert bool(collector.requests) is bool(permits)
     assert ("are not sent to tracking.otlp, see tracking.permits" in caplog.text) is not bool(permits)
 

@@ -23,7 +23,7 @@ WHOLE = {
         ({"models": {"main": None}}, "models.main is null, not text"),
         ({"varied": None}, "varied is null, not names and values"),
         ({"name": ["a"]}, 'name is ["a"], not text'),
-        ({"seed": "x"}, 'seed is "x", not a whole number'),
+        ({"seed": "x"}, 'seed is "x", not a whole number or null'),
         ({"seed": True}, "seed is true, not a whole number"),
         ({"dataset": {"samples": "4"}}, 'dataset.samples is "4", not a whole number'),
         ({"by": {"score/x": "task"}}, 'by.score/x is "task", not a list'),
