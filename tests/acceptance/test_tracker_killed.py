@@ -59,6 +59,7 @@ def unsent(cwd):
     return [*(cwd / "outputs/.mlflow/unsent").glob("*.json")]
 
 
+@slow
 def test_a_command_ends_before_mlflow_has_its_run_and_nothing_is_lost_when_the_tracker_is_killed(tmp_path):
     done = run(tmp_path, "dataset=cohort", "dataset.n=3", "agent=direct")
     kill_trackers(tmp_path)

@@ -176,7 +176,7 @@ def is_linear(read, shape, length=4_000, runs=30):
 
 
 @pytest.mark.parametrize(
-    "length, shapes", [(4_000, SHAPES), pytest.param(16_000, SHAPES | MORE, marks=slow)], ids=["short", "long"]
+    "length, shapes", [(2_000, SHAPES), pytest.param(16_000, SHAPES | MORE, marks=slow)], ids=["short", "long"]
 )
 @pytest.mark.parametrize("readers", [GRAMMARS, READERS, SCORERS], ids=["grammars", "readers", "scorers"])
 def test_time_is_proportional_to_the_length(readers, length, shapes):

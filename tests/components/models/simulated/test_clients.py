@@ -29,7 +29,7 @@ def url():
 
 @pytest.fixture(scope="module")
 def openai():
-    import openai  # a second, which one worker of the tests needs
+    import openai  # a second of imports
 
     return openai
 
@@ -40,6 +40,7 @@ def client(openai, url):
         yield client
 
 
+@slow
 def test_chat_completions_are_streamed_with_their_tool_calls_and_usage(client):
     create = client.chat.completions.create
     whole = create(model="simulated", messages=[ASKED], tools=TOOLS)
@@ -63,6 +64,7 @@ def test_chat_completions_are_streamed_with_their_tool_calls_and_usage(client):
     assert all(one.usage is None for one in chunks)
 
 
+@slow
 def test_the_responses_api_has_the_same_dialogue_whole_and_streamed(client):
     settings = {"model": "simulated", "tools": [{"type": "function", "strict": False, **FUNCTION}]}
     whole = client.responses.create(input=ASKED["content"], instructions="Be brief.", **settings)
@@ -83,6 +85,7 @@ def test_the_responses_api_has_the_same_dialogue_whole_and_streamed(client):
         assert stream.get_final_response().usage == answer.usage
 
 
+@slow
 def test_what_is_not_there_is_refused_in_the_form_of_openai(openai, client):
     with pytest.raises(openai.NotFoundError, match="model `gpt-9` does not exist; this server has simulated") as error:
         client.chat.completions.create(model="gpt-9", messages=[ASKED])
