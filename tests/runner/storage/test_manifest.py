@@ -24,7 +24,7 @@ WHOLE = {
         ({"varied": None}, "varied is null, not names and values"),
         ({"name": ["a"]}, 'name is ["a"], not text'),
         ({"seed": "x"}, 'seed is "x", not a whole number or null'),
-        ({"seed": True}, "seed is true, not a whole number"),
+        ({"seed": True}, "seed is true, not a whole number or null"),
         ({"dataset": {"samples": "4"}}, 'dataset.samples is "4", not a whole number'),
         ({"by": {"score/x": "task"}}, 'by.score/x is "task", not a list'),
         ({"by": {"score/x": [1]}}, "by.score/x.0 is 1, not text"),
