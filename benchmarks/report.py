@@ -108,7 +108,7 @@ def end_of_run(folder: str) -> dict[str, Any]:
     from runner.results.metrics import as_json, summarise
     from runner.results.runs import Run
 
-    Path(folder, column_file.FILE).unlink()
+    Path(folder, column_file.FILE).unlink(missing_ok=True)
     before = cpu_seconds()
     run = Run.read(Path(folder), steps=True)
     as_json(summarise(run.table, run.levels, run.by, run.kinds))

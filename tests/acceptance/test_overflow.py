@@ -61,7 +61,7 @@ def test_run_in_which_all_samples_overflow_has_metrics(homes, case):
     )
     assert (metrics["errors/context_length"]["value"], metrics["errors/context_length"]["n"]) == (1.0, 4)
     assert (metrics["errors/rate"]["value"], metrics["stop/failed"]["value"]) == (0.0, 1.0)
-    assert "| errors/context_length | 1.0000 |" in (home / "run" / "report.md").read_text()
+    assert "| errors/context_length ↓ | 1.0000 |" in (home / "run" / "report.md").read_text()
     assert "4 of 4 episodes failed: longer than the model's context window" in done.out
     for record in read_records(home / "run"):
         assert (record["stop"], record["failure"]) == ("failed", "context_length")
