@@ -14,6 +14,7 @@ from tests.slow import slow
 LIBRARY = Library("components.sandbox.probe", {})
 
 
+@slow
 async def test_it_ends_with_all_episodes_and_a_new_one_takes_its_place():
     made = Sandbox()
     sessions = [made.open(LIBRARY) for _ in range(3)]

@@ -119,6 +119,7 @@ def test_a_set_that_is_being_asked_is_left_alone(home, capsys):
     assert "canary is in use by another process; wait for it" in capsys.readouterr().err
 
 
+@slow
 def test_a_trial_that_broke_off_does_not_stop_the_next_check(home, capsys):
     whole = (home / "canary/askings.json").read_text()
     assert main(["check", "canary", "model.competence=0.9"]) in (0, 1)

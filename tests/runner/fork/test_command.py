@@ -89,6 +89,7 @@ def test_the_report_reads_the_folder(home, forked):
     )
 
 
+@slow
 def test_settings_of_the_model_that_an_arm_changes_are_no_notes(home):
     words = ["fork=run", *FORK, "fork.samples=all", "fork.at=1", "model=simulated/strong", "hydra.run.dir=strong"]
     code, out, err = command(home, words, {})
@@ -114,6 +115,7 @@ def test_a_fork_that_was_interrupted_says_how_it_is_continued(home, forked, monk
         fork(["fork=run", *FORK, "fork.samples=all", "hydra.run.dir=fork"], interrupt)
 
 
+@slow
 def test_all_arms_have_the_memory_of_the_run_and_learn_none(home):
     words = [*WORDS, "agent=reflectool", "limit=1", "memory.samples=1", "hydra.run.dir=learnt"]
     assert command(home, words, {})[0] == 0

@@ -15,6 +15,7 @@ from runner.fork.points import chosen, points_of, walk
 from runner.fork.request import Arm, Choices
 from tests.parts import Count, Kit, Rows, Speaker, door
 from tests.runner.fork.cases import CHANCE, TRUE, Known, control, experiment, recorded, treated
+from tests.slow import slow
 from tests.table import each_row
 
 SAMPLES = Rows(40).load("test")
@@ -180,6 +181,7 @@ async def values(plan, model):
     return found
 
 
+@slow
 async def test_chances_and_effects_are_the_known_ones():
     """40 episodes, 25 forks of each step: four standard errors of 1,000 forks, less where they share an episode."""
     episodes = [await recorded(sample) for sample in SAMPLES]

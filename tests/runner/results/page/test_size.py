@@ -5,6 +5,7 @@ import random
 from runner.results.render.formats import page
 from runner.results.sections import episodes
 from tests.runner.results.page.episode_runs import data, episode, written
+from tests.slow import slow
 
 
 def long_runs(home, count, characters):
@@ -17,6 +18,7 @@ def long_runs(home, count, characters):
     return [written(home / "long", pairs)]
 
 
+@slow
 def test_fifty_episodes_of_long_texts_are_at_most_a_megabyte(tmp_path):
     runs = long_runs(tmp_path, 50, 200_000)
     assert len(page("t", "", [], [episodes.section(runs)])) <= 1_000_000
