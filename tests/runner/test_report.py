@@ -102,6 +102,7 @@ def test_views_replace_the_metrics(tmp_path, capsys):
     assert "run folder:" not in capsys.readouterr().out
 
 
+@slow
 def test_a_run_that_could_not_be_sent_ends_the_command_with_1(tmp_path, capsys):
     folder, store = write(tmp_path / "a", {"one": ("k", [1])}), tmp_path / "mlflow.db"
     store.mkdir()

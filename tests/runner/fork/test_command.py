@@ -65,6 +65,7 @@ def test_the_lesson_is_in_what_was_asked_after_the_fork_alone(forked):
     assert "Look twice." not in texts[0] and one["steps"][one["facts"]["fork"]["call"] - 1]["kept"] == 0
 
 
+@slow
 def test_the_same_fork_again_asks_no_model(home, forked):
     words = ["fork=run", *FORK, "fork.samples=all", "fork.lesson='Look twice.'", "hydra.run.dir=again"]
     code, out, _ = command(home, words, {})

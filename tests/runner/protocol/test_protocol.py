@@ -231,6 +231,7 @@ def test_the_first_whole_run_counts_whatever_came_later(whole, capsys):
     assert "not analysed: again" in text_of(whole) and "| again |" not in text_of(whole)
 
 
+@slow
 def test_looks_before_all_was_run_are_recorded(frozen, capsys, monkeypatch):
     assert run(frozen, "verifier=accept", "hydra.run.dir=first").code == 0
     for look in (

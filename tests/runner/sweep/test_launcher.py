@@ -239,6 +239,7 @@ def test_unknown_key_with_several_values_is_reported_once(home):
     assert "job tims-1+seed-0 and 7 more: command line: agent.tims=1: agent.tims: no such key" in done.complaint
 
 
+@slow
 def test_budget_is_shared_equally_by_all_jobs(home):
     done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=6", "model.max_connections=1")
     assert done.code == 3

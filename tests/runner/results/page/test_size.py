@@ -24,6 +24,7 @@ def test_fifty_episodes_of_long_texts_are_at_most_a_megabyte(tmp_path):
     assert len(page("t", "", [], [episodes.section(runs)])) <= 1_000_000
 
 
+@slow
 def test_a_text_that_is_cut_says_how_to_read_the_whole(tmp_path):
     runs = long_runs(tmp_path, 50, 60_000)
     section = episodes.section(runs)
