@@ -1,7 +1,7 @@
 """A toolset as a Model Context Protocol server: ``python -m runner.mcp toolset=clinical dataset=cab_mini``.
 
 Over the standard streams, or with ``--port`` over streamable HTTP. Words choose as in a run; conditions hold. The tools
-are opened over one sample, anew for every session.
+are opened over one sample, once for every session.
 """
 
 from __future__ import annotations
