@@ -75,10 +75,11 @@ def row(settings: Settings) -> Sequence[Figure]:
     for case in CASES:
         for n in SIZES:
             for by_patient in (False, True):
-                held, bias = simulated(case, n, by_patient, settings.count(200_000 // n, 10))
+                draws = settings.count(200_000 // n, 10)
+                held, bias = simulated(case, n, by_patient, draws)
                 lowest = min(held, key=held.__getitem__)
                 single = ", ".join(f"{name} {value:.1f}" for name, value in held.items())
-                detail = f"{single}; bias of ECE {bias[ECE]:+.3f}, debiased {bias[DEBIASED]:+.3f}"
+                detail = f"{single}; bias of ECE {bias[ECE]:+.3f}, debiased {bias[DEBIASED]:+.3f}; of {draws:,} runs"
                 what = f"{case}, {n} answers{', by patient' if by_patient else ''}, lowest: {lowest}"
                 figures.append(Figure("coverage_confidence", what, held[lowest], "%", FLOOR, True, detail))
     return figures
