@@ -214,8 +214,9 @@ def gap(table: Table, values: Floats, mine: Rows, scale: Scale = _SHARE) -> Valu
 
 
 def _reaches(one: Metric) -> tuple[float, float] | None:
-    """How far an interval reaches below and above its mean; None without one."""
-    if one.value is None or one.ci_low is None or one.ci_high is None:
+    """How far an interval reaches below and above its mean; None where the table shows none."""
+    shown = Value.of(one)
+    if one.value is None or one.ci_low is None or one.ci_high is None or (shown and shown.without):
         return None
     return one.value - one.ci_low, one.ci_high - one.value
 

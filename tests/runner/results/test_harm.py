@@ -49,7 +49,8 @@ def test_a_gap_within_patients_is_surer_than_one_between_patients():
     assert within.value == between.value and within.high - within.low < 0.3 * (between.high - between.low)
 
 
-def test_a_side_of_one_patient_and_of_nothing_that_is_rated_has_no_gap():
+def test_a_side_whose_mean_has_no_interval_in_the_table_has_no_gap():
+    assert gap_of([0.0] * 3 + [0.25, 0.0] * 10, range(23), [True] * 3 + [False] * 20) is None
     assert gap_of([0.7, 0.7, 0.0, 1.0], [0, 0, 1, 2], [True, True, False, False]) is None
     assert gap_of([None, None, 0.0, 1.0], [0, 1, 2, 3], [True, True, False, False]) is None
 
