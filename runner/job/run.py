@@ -32,7 +32,7 @@ from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
 from runner.study.frozen import conform
-from runner.study.log import note_begin
+from runner.study.log import note_begin, note_end
 from runner.terminal.command import print_lines, print_note, reader_left
 from runner.tracking import Heartbeat, track_made
 
@@ -161,6 +161,7 @@ class _Job:
             "spent": manifest.spent(sessions),
             "notes": list(dict.fromkeys([*notes["notes"], *hidden])),
         }
+        note_end(notes)
         log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
         for text, n in notes["errors"].items():
             log.warning("%s: %s", times(n), text)

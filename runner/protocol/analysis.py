@@ -134,10 +134,17 @@ class Analysis:
         return f"{found}{' at a planned look' * self.interim}{', with deviations' * self._deviates(one)}"
 
     def _deviates(self, one: Hypothesis) -> bool:
-        """Whether a run of either arm deviates or is gone, or a planned pair was lost."""
+        """Whether a run of either arm deviates or is gone, a planned pair was lost, or the log."""
         mine = {run.manifest["id"] for (arm, _), run in self.runs.items() if arm in one.compare}
         deviating = {event["id"] for event in log.events(self.frozen.path) if event.get("deviations")}
-        return bool(mine & deviating or self.lost(one)) or any(gone.arm in one.compare for gone in self.missing)
+        gone = [(of.arm, of.seed) for of in self.missing] + self.cut_off
+        return bool(mine & deviating or self.lost(one)) or any(arm in one.compare for arm, _ in gone)
+
+    @cached_property
+    def cut_off(self) -> list[Key]:
+        """The runs that saw a line of the study's log which is not there any more."""
+        seen = {key: run.manifest["protocol"].get("log") for key, run in self.runs.items()}
+        return [key for key, digest in seen.items() if digest and not log.has(self.frozen.path, digest)]
 
     def lost(self, one: Hypothesis) -> dict[str, int]:
         """Why planned pairs are not there, and how many; not of samples that a metric does not score."""

@@ -167,6 +167,8 @@ def _deviations(analysis: Analysis) -> Sheet:
         start, name = run.manifest["start"][:19], f"{arm}, seed {seed}"
         if run.manifest["protocol"]["frozen"] != frozen.digest:
             rows.append([start, "begun before the last amendment", "", name])
+        if (arm, seed) in analysis.cut_off:
+            rows.append([start, "the study's log has lost lines that were there when this run began or ended", "", name])
         if run.manifest["status"] != "complete":
             rows.append([start, f"the run did not end as planned: {run.manifest['status']}", "", name])
     now = manifest.now()[:19]

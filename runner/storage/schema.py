@@ -198,7 +198,7 @@ class FileDigest(TypedDict):
 
 class ProtocolFacts(TypedDict):
     """Under which frozen study a run was begun (``frozen``: digest of its frozen form), as which arm and seed of how
-    many ``planned`` episodes, and how it deviates."""
+    many ``planned`` episodes, how it deviates, and the digest of the last line of the study's ``log`` that it saw."""
 
     study: str
     frozen: str
@@ -207,6 +207,7 @@ class ProtocolFacts(TypedDict):
     planned: int
     deviations: list[str]
     reason: str | None
+    log: NotRequired[str]
 
 
 class Manifest(TypedDict, total=False):

@@ -124,7 +124,7 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
         )
     found: ProtocolFacts = {
         "study": str(path.absolute()), "frozen": frozen.digest, "arm": one["arm"], "seed": one["seed"],
-        "planned": one["episodes"], "deviations": changes, "reason": reason if changes else None,
+        "planned": one["episodes"], "deviations": changes, "reason": reason if changes else None, "log": log.last(path),
     }  # fmt: skip
     note = [f"deviates from {path} ({reason}): {'; '.join(changes)}"] if changes else []
     return {"protocol": found, "notes": [*facts["notes"], *note]}

@@ -1,7 +1,8 @@
 """The log of a study, ``NAME.log.jsonl`` next to its file: what was frozen, runs that began, deviations, looks.
 
 A line holds the digest of the line before it, and the first one is about what was frozen: a line that is changed, or
-removed before others, is found, unless all lines after it are rewritten, too.
+removed before others, is found, unless all lines after it are rewritten, too. The last lines have none after them: so a
+run's manifest holds the digest of the last line that was there when it began, resumed and ended.
 """
 
 import json
@@ -39,6 +40,23 @@ def note_begin(folder: Path, notes: Manifest) -> None:
         event = "part" if notes["shard"] else "resumed" if notes["resumed"] else "run"
         facts = {key: of[key] for key in ("arm", "seed", "deviations", "reason")}
         add(Path(of["study"]), {"event": event, "id": notes["id"], "folder": str(folder.absolute()), **facts})
+
+
+def note_end(notes: Manifest) -> None:
+    """Keep in the manifest of a study's run the log's last line, as far as the log is still where it was."""
+    if (of := notes.get("protocol")) is not None:
+        of["log"] = last(Path(of["study"])) or of.get("log", "")
+
+
+def last(study: Path) -> str:
+    """The digest of the last line; empty without a log."""
+    path = file_of(study)
+    return _digest(path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]) if path.exists() else ""
+
+
+def has(study: Path, digest: str) -> bool:
+    """Whether a line with this digest is there. Raises ConfigError for a log that was changed."""
+    return digest in {_digest([line]) for line in _lines(file_of(study))}
 
 
 def is_here(study: Path, what: str) -> bool:

@@ -14,7 +14,7 @@ from runner.storage import manifest, records
 from runner.storage.integrity import write_metrics
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
-from runner.study.log import note_begin
+from runner.study.log import note_begin, note_end
 from runner.terminal.command import print_lines
 
 PARTS = "parts"
@@ -94,6 +94,7 @@ def _merge(cell: Cell) -> Manifest:
     slim = [records.slim(record) for record in records.read(fresh)]
     summary = summarise(slim, notes["levels"], notes["by"], cell.facts["kinds"])
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
+    note_end(notes)
     manifest.write(fresh, notes)
     write_metrics(fresh, as_json(summary))
     note_begin(cell.folder, notes)

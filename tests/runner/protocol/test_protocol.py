@@ -292,6 +292,20 @@ def test_a_log_that_was_changed_is_refused(whole, capsys):
     assert "study.log.jsonl:3: it is cut off" in capsys.readouterr().err
 
 
+@slow
+def test_last_lines_that_a_run_saw_are_missed(whole, capsys):
+    path = whole / "study.log.jsonl"
+    begun = path.read_text()
+    log.add(whole / "study.yaml", {"event": "look", "command": "x", "n": {"unchecked, seed 0": 16}})
+    assert run(whole, "verifier=reflect", "run.resume=reflect").code == 0
+    for lines, lost in ((path.read_text(), 0), (begun, 1)):
+        path.write_text(lines)
+        assert main(["report", "study.yaml", "accept", "reflect"]) == 0
+        text = text_of(whole)
+        assert text.count("the study's log has lost lines that were there when this run began or ended") == lost
+        assert ("shown, with deviations" in text) == bool(lost)
+
+
 def test_a_frozen_form_that_was_changed_is_refused_wherever_it_is_read(whole, capsys):
     path = whole / "study.frozen.json"
     path.write_text(path.read_text().replace('"margin": 0.2', '"margin": 0.9'))
