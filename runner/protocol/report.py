@@ -168,7 +168,9 @@ def _deviations(analysis: Analysis) -> Sheet:
         if run.manifest["protocol"]["frozen"] != frozen.digest:
             rows.append([start, "begun before the last amendment", "", name])
         if (arm, seed) in analysis.cut_off:
-            rows.append([start, "the study's log has lost lines that were there when this run began or ended", "", name])
+            rows.append(
+                [start, "the study's log has lost lines that were there when this run began or ended", "", name]
+            )
         if run.manifest["status"] != "complete":
             rows.append([start, f"the run did not end as planned: {run.manifest['status']}", "", name])
     now = manifest.now()[:19]
