@@ -11,7 +11,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.text.structured import read_yaml
 from components.text.words import meant
-from runner.config.errors import nearest
+from runner.config.errors import nearest, with_place
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 _WIDTH = 120  # of a printed line
@@ -122,6 +122,17 @@ class Catalogue:
         """Users' files that Hydra would silently ignore, since ours have the same names."""
         users = [(root, path) for root in self.roots if root != CONF for path in sorted(root.rglob("*.yaml"))]
         return [path for root, path in users if (CONF / path.relative_to(root)).is_file()]
+
+
+def read_named(folder: Path, name: str, unknown: str) -> tuple[Path, Any]:
+    """The YAML of this name in a folder, or of this path, and what it holds. Raises ConfigError, which begins with
+    ``unknown`` where there is none."""
+    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
+    if not path.is_file():
+        known = (one.stem for one in folder.glob("*.yaml"))
+        raise ConfigError(f"{unknown}; {nearest(name, known)}, or the path of a YAML")
+    with with_place(path):
+        return path, read_yaml(path)
 
 
 def other_folder(group: str, name: str) -> str:

@@ -82,6 +82,19 @@ def note_errors(findings: list[Finding], key: str = "") -> Iterator[None]:
         findings.append(Finding(key, str(error)))
 
 
+@contextmanager
+def with_place(where: object) -> Iterator[None]:
+    """Around reading and checks: each line of an error, of the config or of YAML, begins with its place."""
+    import yaml
+
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
+
+
 def near(path: Path) -> str:
     """A path as one would type it here."""
     here = Path.cwd()

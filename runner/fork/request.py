@@ -10,9 +10,8 @@ import yaml
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.text.structured import read_yaml
 from runner.config.build import check
-from runner.config.catalogue import CONF
+from runner.config.catalogue import CONF, read_named
 from runner.config.changes import DATA
 from runner.config.composed import resolve_choice
 from runner.config.errors import nearest
@@ -112,14 +111,7 @@ class Request:
 
 def load(folder: Path, name: str) -> dict[str, Any]:
     """The interventions of this name in a folder, or of this path. Raises ConfigError."""
-    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
-    if not path.is_file():
-        known = (one.stem for one in folder.glob("*.yaml"))
-        raise ConfigError(f"fork.arms={name}: {nearest(name, known)}, or the path of a YAML")
-    try:
-        values = read_yaml(path)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    path, values = read_named(folder, name, f"fork.arms={name} is not there")
     if not isinstance(values, dict) or not isinstance(values.get("arms") or {}, dict):
         raise ConfigError(f"{path}: it should have arms: a mapping of names to set, lesson or result")
     return values

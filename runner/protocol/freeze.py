@@ -11,7 +11,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from runner.config.errors import nearest
+from runner.config.errors import nearest, with_place
 from runner.experiment.experiment import facts_of
 from runner.job.prepare import prepare_words
 from runner.protocol import stamp
@@ -23,7 +23,7 @@ from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
 from runner.study import log
 from runner.study.frozen import Frozen, code_digest, place_of, planned_of
-from runner.study.plan import Hypothesis, Study, read, with_place
+from runner.study.plan import Hypothesis, Study, read
 
 
 def plan_of(path: Path, content: Any = None) -> Frozen:

@@ -14,14 +14,14 @@ from pathlib import Path
 from random import Random
 from typing import TypedDict
 
-import yaml
 from markupsafe import Markup
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import NONE, Rubric
 from components.text.words import written_out
 from runner.config.build import check
-from runner.config.errors import nearest
+from runner.config.catalogue import read_named
+from runner.config.errors import nearest, with_place
 from runner.results.cells import spreadsheet_text
 from runner.results.render.formats import asset, digest, render
 from runner.results.runs import Run
@@ -35,24 +35,15 @@ Picked = Mapping[str, tuple[str, ...]]  # field -> categories
 
 def load(folder: Path, name: str) -> Rubric:
     """The rubric of this name in a folder, or of this path. Raises ConfigError, which says where it is wrong."""
-    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
-    if not path.is_file():
-        known = (one.stem for one in folder.glob("*.yaml"))
-        raise ConfigError(f"no rubric {name!r}; {nearest(name, known)}, or the path of a YAML")
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    path, values = read_named(folder, name, f"no rubric {name!r}")
     return _rubric(values, path)
 
 
 def _rubric(values: object, path: Path) -> Rubric:
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{path}: a rubric is a mapping, found {type(values).__name__}")
-    try:
+    with with_place(path):
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"a rubric is a mapping, found {type(values).__name__}")
         return check(Rubric, values)
-    except ConfigError as error:
-        raise ConfigError("\n".join(f"{path}: {line}" for line in str(error).splitlines())) from None
 
 
 @dataclass(frozen=True)

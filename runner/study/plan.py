@@ -5,21 +5,19 @@ the largest difference that does not matter. A gain is the first arm less the se
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from annotated_types import Ge, Gt, Interval, Len, MinLen
 from pydantic import FiniteFloat, StringConstraints
 
 from components.core.errors import ConfigError
 from components.text.structured import parse
 from runner.config.build import check
-from runner.config.errors import nearest
+from runner.config.errors import nearest, with_place
 from runner.config.schema import RunBudget
 
 Kind = Literal["superiority", "non-inferiority", "equivalence"]
@@ -182,23 +180,13 @@ class Study:
             return check(cls, content)
 
 
-@contextmanager
-def with_place(where: str) -> Iterator[None]:
-    """Around checks: each line of a ConfigError begins with its place."""
-    try:
-        yield
-    except ConfigError as error:
-        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
-
-
 def read(path: Path) -> tuple[Any, str]:
     """What a study's file holds, and its SHA-256. Raises ConfigError."""
     try:
         raw = path.read_bytes()
-        if len(raw) > _LARGEST:
-            raise ConfigError(f"{path} has {len(raw):,} bytes; a study has at most {_LARGEST:,}")
-        return parse(raw.decode(), aliases=False), sha256(raw).hexdigest()
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; runner.protocol new {path} writes one") from None
+    if len(raw) > _LARGEST:
+        raise ConfigError(f"{path} has {len(raw):,} bytes; a study has at most {_LARGEST:,}")
+    with with_place(path):
+        return parse(raw.decode(), aliases=False), sha256(raw).hexdigest()
