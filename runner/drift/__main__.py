@@ -22,7 +22,7 @@ from runner.results.runs import Run, run_folders
 from runner.results.terminal import show_section
 from runner.storage import disk, manifest
 from runner.study.looks import note_look
-from runner.terminal.command import Parser, exit_code_of
+from runner.terminal.command import Parser, exit_code_of, print_lines
 
 STABLE, DRIFT, UNFINISHED, BUG = 0, 1, 4, 70
 _REPORT = "timeline"  # the folder with tables and page, which goes to MLflow
@@ -65,12 +65,12 @@ def _run(options: argparse.Namespace) -> int:
     canary = begin([Run.read(one) for one in folders], out, options.samples, options.repeats, options.alpha)
     canary.experiment(0, {})  # refused before anything is written
     canary.write()
-    print(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")  # noqa: T201
+    print_lines(f"{len(canary.samples)} samples of {canary.source}, {canary.repeats} repeats for the baseline")
     with disk.exclusive(out):
         if code := _ask_baseline(canary):
             return code
         _show(canary)
-        print(f"to check:   python -m runner.drift check {out}")  # noqa: T201
+        print_lines(f"to check:   python -m runner.drift check {out}")
     return STABLE
 
 
@@ -89,7 +89,7 @@ def _break_off(canary: Canary, code: int, words: Sequence[str]) -> int:
     """Say that nothing is concluded of an asking with these changes that is not whole. Returns the exit code."""
     again = shlex.join(["python", "-m", "runner.drift", "check", str(canary.folder), *words])
     text = f"not finished, nothing is concluded; to continue: {again}"
-    return exit_code_of(lambda: print(text)) or (UNFINISHED if code == ERRORS else code)  # noqa: T201
+    return exit_code_of(lambda: print_lines(text)) or (UNFINISHED if code == ERRORS else code)
 
 
 def _check(canary: Canary, words: Sequence[str]) -> int:
