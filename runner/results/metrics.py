@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
-from runner.results.arrays import Rows, np
+from components.core.score_names import EXPECTED, RATED
+from runner.results.arrays import Floats, Rows, np
 from runner.results.intervals import Mean, Metric, MetricJSON, mean_of, resample_intervals, sum_of, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics, rows_by_path
@@ -93,11 +94,19 @@ def _scores(table: Table, names: Sequence[str], kinds: Kinds, rows: Rows | None 
     rows = table.in_order(rows)
     clusters, means = table["number"][rows], {}
     for name in names:
-        ceilings = table[f"ceilings/{name}"][rows]
+        values, ceilings = table[f"scores/{name}"][rows], table[f"ceilings/{name}"][rows]
+        if name == EXPECTED and all_unrated(table.values(RATED)[rows]):
+            values = np.full_like(values, np.nan)
         known = ceilings[~np.isnan(ceilings)]
         ceiling = sum_of(known) / len(known) if len(known) else None
-        means[name] = unfinished_mean(table[f"scores/{name}"][rows], clusters, Scale(kind_of(name, kinds)), ceiling)
+        means[name] = unfinished_mean(values, clusters, Scale(kind_of(name, kinds)), ceiling)
     return means
+
+
+def all_unrated(errors: Floats) -> bool:
+    """Whether there are errors and none has a known severity (1; 0 unknown; NaN no error): then right answers alone are
+    rated, and their harm says nothing of all."""
+    return bool((errors == 0.0).any() and not (errors == 1.0).any())
 
 
 def _endings(table: Table) -> dict[str, Mean]:

@@ -17,6 +17,7 @@ from runner.results.arrays import Floats, Rows, np
 from runner.results.cells import number
 from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import Scale
+from runner.results.metrics import all_unrated
 from runner.results.ratings import ONLY_RATED, SEVERITY, find_ratings
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
@@ -55,8 +56,7 @@ def harm(runs: Sequence[Run]) -> Section | None:
 
 
 def _expected(found: Sequence[RunMetrics]) -> Sheet:
-    """A line per run: of rated cases, and of all if unrated ones did no harm or killed. Where there are errors and none
-    is rated, right answers alone would be the rated cases: then they have no mean."""
+    """A line per run: of rated cases, and of all if unrated ones did no harm or killed."""
     rows: list[list[Cell]] = []
     for one in found:
         table = one.run.table
@@ -65,7 +65,7 @@ def _expected(found: Sequence[RunMetrics]) -> Sheet:
         weights, errors = weights_of(one.run.cfg) or {"": 0.0, "death": 1.0}, table.values(RATED)
         ends = min(weights.values()), max(weights.values())
         bounds = [expected_harm(table, np.where(np.isnan(values) & ended, end, values)) for end in ends]
-        mean = None if (errors == 0.0).any() and not (errors == 1.0).any() else expected_harm(table, values)
+        mean = None if all_unrated(errors) else expected_harm(table, values)
         rows.append([one.label, int(ended.sum()), unrated, mean, *bounds, one.value(RATED), one.value(SEVERE)])
     heads = columns(
         "run", ("cases", "n"), ("unrated", "n"), ("expected harm of rated cases", _UNIT, "lower"),
@@ -172,15 +172,18 @@ def _groups(found: Sequence[RunMetrics]) -> Sheet:
     rows: list[list[Cell]] = []
     for one in found:
         table = one.run.table
-        values, strata = table.values(EXPECTED), [_strata_of(table, row) for row in range(len(table))]
+        values, errors = table.values(EXPECTED), table.values(RATED)
+        strata = [_strata_of(table, row) for row in range(len(table))]
         for stratum in dict.fromkeys(name for of in strata for name in of):
             names = np.array([of.get(stratum, "none") for of in strata])
             groups = sorted(set(names.tolist()))
             for group in groups if 1 < len(groups) <= _MOST else ():
                 mine = names == group
                 mean = _metric(table, values, mine, mean_of(table, values, _SHARE, np.flatnonzero(mine)))
-                line = [one.label, stratum, group, mean.n, mean.unscored, Value.of(mean, _HUNDRED)]
-                rows.append([*line, gap(table, values, mine)])
+                known, others = (not all_unrated(errors[side]) for side in (mine, ~mine))
+                line = [one.label, stratum, group, mean.n, mean.unscored]
+                line.append(Value.of(mean, _HUNDRED) if known else None)
+                rows.append([*line, gap(table, values, mine) if known and others else None])
     heads = columns(
         "run", "stratum", "group", ("rated", "n"), ("unrated", "n"), ("expected harm", _UNIT, "lower"),
         Column("gap to all other cases", _UNIT, "lower", signed=True),

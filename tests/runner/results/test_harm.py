@@ -7,6 +7,7 @@ from benchmarks.coverage_harm import simulated
 from components.core.score_names import EXPECTED, JUDGED, RATED
 from runner.report import main
 from runner.results.kinds import Scale
+from runner.results.metrics import metrics
 from runner.results.runs import Run
 from runner.results.sections.harm import expected_harm, gap, harm
 from runner.results.table import Table
@@ -125,6 +126,7 @@ def test_without_a_rated_error_right_answers_alone_have_no_mean(tmp_path):
     path.write_text(path.read_text().replace(f'"{EXPECTED}":null', f'"{RATED}":0.0,"{EXPECTED}":null'))
     run = Run.at(tmp_path, CFG | {"scorer": {"harm": {"weights": weights}}})
     row = sheets(run)["Expected harm"].rows[0]
+    assert metrics(run.table, {})[EXPECTED].value is None
     assert row[3] is None and [cell.value for cell in row[4:6]] == pytest.approx([0, 12.5]), "bounds by the weights"
 
 
