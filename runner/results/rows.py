@@ -188,12 +188,14 @@ def headline(
     jobs: Sequence[Mapping[str, MetricJSON]], room: int, manifests: Sequence[Manifest] = (), named: Iterable[str] = ()
 ) -> list[str]:
     """The metrics to show next to each other: those that are ``named``, then those of which the manifests of the jobs
-    give a better direction, the first of each group before the second of any; all with a value somewhere."""
+    give a better direction, the first of each group before the second of any; all with a value somewhere. Errors,
+    cost and time come last, without what is 0 in all jobs."""
     valued = dict.fromkeys(name for job in jobs for name, of in job.items() if of.get("value") is not None)
     names = dict.fromkeys(name for job in jobs for name in job)
     there = [name for name in names if name in valued and kinds.better(name, manifests)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
-    late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
+    occurred = {name for job in jobs for name, of in job.items() if of.get("value")}
+    late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there and n in occurred]
     groups = group_by(there, lambda name: name.partition("/")[0])
     scored = [group for group in groups if group not in _TOTALS]
     order = sorted(scored, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))

@@ -19,7 +19,6 @@ from runner.results.table import OVERFLOWS
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2
 _JOB_SCORES = 7
-_NOTHING = ("errors/", "cost/")  # metrics that are not printed where they are 0 in all jobs
 _NOT_VARIED = ("tracking", "scorer", "experiment", "run", "hydra", "name")
 _FIRST = ("condition", "agent", "model", "verifier", "dataset")
 _SETTINGS_SCORES, _SETTINGS_SERIES = 4, 8  # scores of a table; bars of a plot
@@ -34,7 +33,7 @@ def leaderboard(runs: Sequence[Run]) -> Section | None:
         return None
     names, plots = headlines(found), []
     for name in names[:_PLOTTED]:  # the best at the top
-        scored = [(one.label, value) for one in found if (value := one.value(name)) is not None]
+        scored = [(one.label, value) for one in reversed(found) if (value := one.value(name)) is not None]
         scored.sort(key=lambda pair: pair[1].value or 0.0, reverse=better(found, name) == "lower")
         figure = intervals([label for label, _ in scored], [value for _, value in scored], axis(found, name))
         plots.append(Plot(f"{name} of every run", figure))
@@ -69,9 +68,7 @@ def jobs_table(title: str, found: Sequence[RunMetrics]) -> Sheet:
     scores = [(deciding_score(one.run), one.metrics) for one in found]
     decide = list(dict.fromkeys(t if (t := f"total/{one}") in of else one for one, of in scores if one))
     named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
-    occurred = {name for of in metrics for name, one in of.items() if one["value"]}
     names = [*dict.fromkeys([*decide, *headline(metrics, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
-    names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
     heads = [Column("job"), *(column(found, name) for name in names)]
     rows = [[one.label, *(one.metrics.get(name, {}).get("value") for name in names)] for one in found]
     notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []

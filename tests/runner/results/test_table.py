@@ -40,6 +40,12 @@ def test_named_scores_come_first_and_empty_ones_are_left_out():
     assert headline(jobs, 9, named=["faults/right"]) == ["faults/right", "score/a", "score/b"]
 
 
+def test_errors_and_costs_that_are_zero_in_all_jobs_take_no_column():
+    scores = {name: {"value": 0.5} for name in ("completion/rate", "execution/ecr", "response/f1")}
+    jobs = [scores | {"errors/rate": {"value": 0}, "cost/usd": {"value": usd}} for usd in (0, 0.1)]
+    assert headline(jobs[:1], 3) == [*scores] and headline(jobs, 3) == [*list(scores)[:2], "cost/usd"]
+
+
 def test_control_characters_do_not_reach_the_terminal(capsys):
     show(("metric", "a\x1b[2J"), [("x\x1b[31m", "1\n2")], "title \x1b[5m")
     printed = capsys.readouterr().out
