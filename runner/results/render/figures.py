@@ -71,7 +71,7 @@ class _Axis:
 
 def scatter(series: Sequence[Series], x: str, y: str, height: int = 460, *, logarithmic: bool = False) -> Html:
     """Points and lines between two axes with these titles; x is an axis of names where a point has one."""
-    return _draw(partial(_scatter, series, y, height, logarithmic), x, y, [one.name for one in series])
+    return _draw(partial(_scatter, series, y, height, logarithmic), x, y, [(one.name, one.symbol) for one in series])
 
 
 def _scatter(series: Sequence[Series], y: str, height: int, logarithmic: bool, width: str) -> Html:
@@ -119,7 +119,7 @@ def _intervals(names: Sequence[str], values: Sequence[Value], title: str, width:
 
 def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Html:
     """Bars with their intervals, one for every series at every name."""
-    return _draw(partial(_bars, names, series, title), below, title, list(series))
+    return _draw(partial(_bars, names, series, title), below, title, [(name, "full") for name in series])
 
 
 def _bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, width: str) -> Html:
@@ -278,11 +278,14 @@ def _text(x: float, y: float, text: str, anchor: str = "start", room: int = _NAM
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(short or text)}{title}</text>'
 
 
-def _draw(draw: Callable[[str], Html], x: str, y: str = "", names: Sequence[str] = ()) -> Html:
+def _draw(draw: Callable[[str], Html], x: str, y: str = "", series: Sequence[tuple[str, str]] = ()) -> Html:
     """A plot in every width between the titles of its axes, which are text of the page and wrap there; above it the
-    names of its series in their colours, where there are several."""
-    legend = [f'<span class="c{n % _COLOURS}">{escape(plain(name))}</span>' for n, name in enumerate(names)]
-    above = f'<p class="legend">{"".join(legend)}</p>' if len(names) > 1 else ""
+    names of its series with their colours and symbols, where there are several."""
+    legend = [
+        f'<span class="c{n % _COLOURS} {symbol}">{escape(plain(name))}</span>'
+        for n, (name, symbol) in enumerate(series)
+    ]
+    above = f'<p class="legend">{"".join(legend)}</p>' if len(series) > 1 else ""
     up, across = (f'<p class="axis">{escape(plain(title))}</p>' if title else "" for title in (y, x))
     return Html(f"<div>{above}{up}{''.join(map(draw, _WIDTHS))}{across}</div>")
 

@@ -59,7 +59,7 @@ def frontier(runs: Sequence[Run]) -> Section | None:
         ]
     intro = (
         "What a question costs against the deciding score. A run is on the front where no other is at least as good "
-        "for at most the same cost, and better in one of the two."
+        "for at most the same cost, and better in one of the two; +2 is two more runs in about the same place."
     )
     return Section("frontier", "Cost against quality", intro, parts) if parts else None
 
@@ -106,7 +106,7 @@ def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, str]:
     for of in group_by(zip(points, xs, ys, strict=True), lambda one: one[1:]).values():
         first = max((point for point, *_ in of), key=lambda point: point.front)
         if first.front or len(points) <= _NAMED:
-            labels[id(first)] = _short_label(first) + f" and {len(of) - 1} more" * (len(of) > 1)
+            labels[id(first)] = _short_label(first) + f" +{len(of) - 1}" * (len(of) > 1)
     return labels
 
 

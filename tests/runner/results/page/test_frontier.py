@@ -50,7 +50,7 @@ def test_coinciding_runs_share_a_label(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
     plot = section(runs).parts[0]
     assert len({tip.partition(":")[0] for tip in tips(plot)}) == 4
-    assert [text for text in written_on(plot) if "intact" in text] == ["react intact and 3 more"]
+    assert [text for text in written_on(plot) if "intact" in text] == ["react intact +3"]
 
 
 def test_runs_in_about_one_place_share_the_label_of_the_first_on_the_front(tmp_path):
@@ -59,4 +59,4 @@ def test_runs_in_about_one_place_share_the_label_of_the_first_on_the_front(tmp_p
     for run, usd in zip(runs, (1.01, 1.0, 5.0, 9.0), strict=True):
         change_records(run, lambda _, record, usd=usd: record["usage"].update(cost_usd=usd))
     labels = [text for text in written_on(section(runs).parts[0]) if text.startswith(("react", "cot"))]
-    assert labels == ["react withheld and 1 more", "cot intact", "cot withheld"]
+    assert labels == ["react withheld +1", "cot intact", "cot withheld"]
