@@ -1,7 +1,7 @@
 """The pictures of the documentation, of the current version: ``make screenshots`` writes them.
 
 A sweep of the simulated model runs in a folder of its own; a headless Chromium shows its report page and MLflow's
-pages, at 1600 and 400 pixels, light and dark. Pictures have at most 128 colours each, to be small.
+pages, at 1600 and 400 pixels, light and dark. Pictures have at most 255 colours each, to be small.
 """
 
 import asyncio
@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import orjson
 from PIL import Image
 
@@ -29,9 +29,23 @@ SWEEP = (
     "condition=intact,imperfect,renamed,redundant_high", "tracking.wait=true",
 )  # fmt: skip
 LOOKS = [(1600, False), (1600, True), (400, False), (400, True)]  # width in pixels, dark
+HEIGHT, COLOURS = 1000, 255
 _MOVE = "document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('{}').scrollIntoView()"
+REPORT = {"report": "scrollTo(0, 0)"} | {  # a section of the page -> what shows it
+    name: _MOVE.format(section)
+    for name, section in (("heatmap", "samples"), ("report-strata", "strata"), ("report-cost", "frontier"))
+}
+READY = {  # a page of MLflow -> what it has when it shows what it is for
+    "sweep": "document.querySelector('.ag-center-cols-container .ag-row')",
+    "compare": "document.querySelector('.js-plotly-plot .parcoords')",
+    "trace": "[...document.querySelectorAll('button')].some((one) => one.textContent.startsWith('Assess'))",
+}
+_TRACE = (  # MLflow shows the head of a trace only if its list has loaded it, the newest ones first
+    "SELECT request_id FROM (SELECT * FROM trace_info ORDER BY timestamp_ms DESC LIMIT 20) ORDER BY total_tokens DESC"
+)
 _ROWS = "[...document.querySelectorAll('.pairs tbody tr:not(.space)')]"
-_PART = f"{_ROWS}.find((row) => row.cells[1].textContent > '1').querySelector('a').click()"
+_PART = f"{_ROWS}.find((row) => Number(row.cells[1].textContent) > 1).querySelector('a').click()"
+_PARTED = "document.querySelector('#episodes-dialog .parted').scrollIntoView({block: 'center'})"
 _ASSESS = "[...document.querySelectorAll('button')].find((one) => one.textContent.startsWith('Assess')).click()"
 _TWO = "document.querySelector('.pairs').open = true; document.querySelector('.pairs').scrollIntoView()"
 
@@ -61,50 +75,71 @@ def served(home: Path):
 
 async def take(home: Path, report: Path, address: str) -> None:
     """Open the pages in a browser of their own and take the pictures."""
-    database = sqlite3.connect(home / "outputs/.mlflow/mlflow.db")
-    runs = [row[0] for row in database.execute("SELECT run_uuid FROM tags WHERE key = 'level' AND value = 'job'")]
-    (experiment,) = next(database.execute("SELECT experiment_id FROM runs WHERE run_uuid = ?", runs[:1]))
-    trace = next(database.execute("SELECT request_id FROM trace_info ORDER BY execution_time_ms DESC"))[0]
-    newest = (home / "outputs/.mlflow/newest").read_text().strip()
-    query = {"runs": runs, "experiments": [str(experiment)]}
-    compared = "&".join(f"{key}={quote(orjson.dumps(ids).decode())}" for key, ids in query.items())
-    places = {
-        "sweep": f"#{newest}",
-        "compare": f"#/compare-runs?{compared}",
-        "trace": f"#/experiments/{experiment}/traces?selectedEvaluationId={trace}&traceId={trace}",
-    }
     async with opened(report, home / "profile") as tab:
         await tab.until("document.querySelector('#episodes-viewer').getAttribute('aria-busy') === 'false'")
-        for look in LOOKS:
-            await picture(tab, "report", *look, height=1000, before="scrollTo(0, 0)")
-            await picture(tab, "heatmap", *look, height=1000, before=_MOVE.format("samples"))
-        await picture(tab, "report-strata", *LOOKS[0], height=900, before=_MOVE.format("strata"))
-        await picture(tab, "report-cost", *LOOKS[0], height=900, before=_MOVE.format("frontier"))
+        for name, script in REPORT.items():
+            for look in LOOKS:
+                await tab.size(look[0], HEIGHT, look[1])
+                await tab.run(script)
+                await picture(tab, name, *look)
         await tab.run(_TWO)
         await tab.until("document.querySelector('.pairs tbody a')")
         await tab.run(_PART)
         await tab.until("document.querySelector('#episodes-dialog[open]')?.getAttribute('aria-busy') === 'false'")
-        await picture(tab, "episodes", *LOOKS[0], height=1000)
+        for look in LOOKS:
+            await tab.size(look[0], HEIGHT, look[1])
+            await tab.run(_PARTED)
+            await picture(tab, "episodes", *look)
     async with opened(address, home / "profile-mlflow") as tab:
-        for name, place in places.items():
-            for look in LOOKS if name == "sweep" else LOOKS[:1]:
-                await tab.size(look[0], 1000, look[1])
+        for name, place in places(home / "outputs/.mlflow").items():
+            for look in LOOKS:
+                await tab.size(look[0], HEIGHT, look[1])
                 await tab.run("localStorage.clear()")  # MLflow stores whether it was light or dark
                 await tab.send("Page.navigate", url="about:blank")
                 await tab.send("Page.navigate", url=address + place)
-                await asyncio.sleep(8)  # MLflow draws in several steps and names no last one
-                await picture(tab, name, *look, height=1000, before=_ASSESS if name == "trace" else "")
+                await tab.until(READY[name], 120)
+                if name == "trace":
+                    await tab.run(_ASSESS)
+                await picture(tab, name, *look, calm=4)  # MLflow draws in several steps and names no last one
 
 
-async def picture(tab: Tab, name: str, width: int, dark: bool, *, height: int, before: str = "") -> None:
-    """Write a picture of the page, ``before`` run first."""
-    await tab.size(width, height, dark)
-    if before:
-        await tab.run(before)
-    path = PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png"
-    await tab.picture(path, width, height, dark)
-    Image.open(BytesIO(path.read_bytes())).convert("RGB").quantize(128).save(path, optimize=True)
+def places(folder: Path) -> dict[str, str]:
+    """The fragments of MLflow's pages over the sweep."""
+    database = sqlite3.connect(folder / "mlflow.db")
+    runs = [row[0] for row in database.execute("SELECT run_uuid FROM tags WHERE key = 'level' AND value = 'job'")]
+    (experiment,) = next(database.execute("SELECT experiment_id FROM runs WHERE run_uuid = ?", runs[:1]))
+    trace = next(database.execute(_TRACE))[0]
+    query = {"runs": runs, "experiments": [str(experiment)]}
+    compared = "&".join(f"{key}={quote(orjson.dumps(ids).decode())}" for key, ids in query.items())
+    return {
+        "sweep": f"#{(folder / 'newest').read_text().strip()}",
+        "compare": f"#/compare-runs?{compared}",
+        "trace": f"#/experiments/{experiment}/traces?selectedEvaluationId={trace}&traceId={trace}",
+    }
+
+
+async def picture(tab: Tab, name: str, width: int, dark: bool, calm: int = 1) -> None:
+    """Write a picture of the page as soon as ``calm`` more, a second apart, are the same."""
+    path, before, same = PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png", b"", 0
+    for _ in range(60):
+        await tab.picture(path, width, HEIGHT, dark)
+        same = same + 1 if before == (before := path.read_bytes()) else 0
+        if same == calm:
+            break
+        await asyncio.sleep(0.7)
+    reduced(Image.open(path).convert("RGB")).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1024} KB")  # noqa: T201
+
+
+def reduced(image: Image.Image) -> Image.Image:
+    """A picture of its most frequent colours, each other pixel of the nearest of them: Pillow's means of colours would
+    change the scale of a heat map."""
+    colours, which, n = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
+    palette = colours[np.argsort(-n)[:COLOURS]]
+    nearest = np.square(colours[:, None].astype(int) - palette).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    few = Image.fromarray(nearest[which.reshape(image.height, image.width)], "P")
+    few.putpalette(palette.tobytes())
+    return few
 
 
 if __name__ == "__main__":
