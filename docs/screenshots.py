@@ -29,7 +29,7 @@ SWEEP = (
     "condition=intact,imperfect,renamed,redundant_high", "tracking.wait=true",
 )  # fmt: skip
 LOOKS = [(1600, False), (1600, True), (400, False), (400, True)]  # width in pixels, dark
-HEIGHT, COLOURS = 1000, 255
+HEIGHT, COMMON = 1000, 192
 _MOVE = "document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('{}').scrollIntoView()"
 REPORT = {"report": "scrollTo(0, 0)"} | {  # a section of the page -> what shows it
     name: _MOVE.format(section)
@@ -132,10 +132,13 @@ async def picture(tab: Tab, name: str, width: int, dark: bool, calm: int = 1) ->
 
 
 def reduced(image: Image.Image) -> Image.Image:
-    """A picture of its most frequent colours, each other pixel of the nearest of them: Pillow's means of colours would
-    change the scale of a heat map."""
+    """A picture of 255 colours: the most frequent ones unchanged, since means would change the scale of a heat map, and
+    means of the others, of which MLflow's gradients are."""
     colours, which, n = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
-    palette = colours[np.argsort(-n)[:COLOURS]]
+    order = np.argsort(-n)
+    others = Image.fromarray(colours[order[COMMON:]][None]).quantize(255 - COMMON) if len(order) > COMMON else None
+    means = np.array(others.getpalette() if others else [], np.uint8).reshape(-1, 3)
+    palette = np.concatenate([colours[order[:COMMON]], means])
     nearest = np.square(colours[:, None].astype(int) - palette).sum(axis=2).argmin(axis=1).astype(np.uint8)
     few = Image.fromarray(nearest[which.reshape(image.height, image.width)], "P")
     few.putpalette(palette.tobytes())
