@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.core.errors import ConfigError
@@ -32,7 +33,14 @@ _SUMMARY = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage
 
 
 def export_inspect(run: Run) -> Path:
-    """Write the log of a run into its folder. Returns its path. Raises ConfigError for a run without records."""
+    """Write the log of a run into its folder, in one move. Returns its path. Raises ConfigError for a run without
+    records."""
+    with TemporaryDirectory(dir=run.folder, prefix=".export-") as scratch:
+        _write(run, fresh := Path(scratch, FILE))
+        return fresh.replace(run.folder / FILE)
+
+
+def _write(run: Run, path: Path) -> None:
     notes, agent, model = run.manifest, run.choices.get("agent", "agent"), run.model or "unknown"
     spec = {
         "eval_id": notes["id"], "run_id": notes["id"], "task_id": notes["id"], "created": notes["start"],
@@ -42,8 +50,8 @@ def export_inspect(run: Run) -> Path:
     }  # fmt: skip
     begun = datetime.fromisoformat(notes["start"]).timestamp()
     start = {"version": 2, "eval": spec, "plan": {"steps": [{"solver": agent}]}}
-    fresh, unpacker, summaries = run.folder / f"{FILE}.tmp", Unpacker(TextReader(run.folder)), list[dict[str, Any]]()
-    with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+    unpacker, summaries = Unpacker(TextReader(run.folder)), list[dict[str, Any]]()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
 
         def put(name: str, value: object) -> None:
             archive.writestr(name, json.dumps(value, ensure_ascii=False, default=str))
@@ -58,7 +66,6 @@ def export_inspect(run: Run) -> Path:
             raise ConfigError(f"{run.folder} has no records to export")
         put("summaries.json", summaries)
         put(HEADER, start | _ending(run, summaries))
-    return fresh.replace(run.folder / FILE)
 
 
 def _dataset(run: Run) -> dict[str, Any]:
@@ -174,22 +181,15 @@ class _Sample:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    content: Any = message.text
-    if not isinstance(message.content, str):
-        content = [
-            {"type": "image", "image": one.url} if isinstance(one, Image) else {"type": "text", "text": one}
-            for one in message.content
-        ]
-    if message.reasoning:
-        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        content = [{"type": "reasoning", "reasoning": message.reasoning}, *parts]
+    parts: list[dict[str, Any]] = [{"type": "reasoning", "reasoning": message.reasoning}] if message.reasoning else []
+    for one in (message.content,) if isinstance(message.content, str) else message.content:
+        parts.append({"type": "image", "image": one.url} if isinstance(one, Image) else {"type": "text", "text": one})
     calls = [{"id": one.id, "function": one.name, "arguments": _arguments(one)} for one in message.tool_calls]
+    is_plain = message.content == message.text and not message.reasoning
     found = {
-        "role": message.role,
-        "content": content,
-        "tool_calls": calls or None,
+        "role": message.role, "content": message.text if is_plain else parts, "tool_calls": calls or None,
         "tool_call_id": message.tool_call_id,
-    }
+    }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
 
 
