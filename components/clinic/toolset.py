@@ -74,13 +74,11 @@ class AskRole:
         if state.left < 1:  # no error, so that a grammar whose last action is a call can end with it
             return Observation(SPENT)
         state.left -= 1
-        prompts, transcript = load(self.prompts), "\n".join(state.transcript)
+        prompts = load(self.prompts)
         notes = {"notes": state.patient, "bias": state.bias} if self.role == "patient" else {"notes": state.findings}
-        messages = [
-            prompts.system(self.role, **notes),
-            prompts.user(_ASKS[self.role], transcript=transcript, request=request),
-        ]
-        reply = (await context.ask(messages, "tool", self.sampling, self.role)).text.strip()
+        role = prompts.system(self.role, **notes)
+        asked = prompts.user(_ASKS[self.role], transcript="\n".join(state.transcript), request=request)
+        reply = (await context.ask([role, asked], "tool", self.sampling, self.role)).text.strip()
         if not reply:
             raise ToolError(f"The {self.role} gave no reply.", "empty")
         spoken = (("Doctor", request), (_SPEAKS[self.role], reply))

@@ -2,8 +2,8 @@
 attributes of the GenAI conventions (opentelemetry.io/docs/specs/semconv/gen-ai).
 
 Ids are made of the record, so what is sent again is the same spans. MLflow translates them, which is semi-private and
-pinned with it. The protocol is written here: the exporter of OpenTelemetry takes a redirect for success, does not read
-how many spans were rejected, and returns no reason, so that a run would be marked as sent that was lost.
+pinned with it. The protocol is written here: OpenTelemetry's exporter (1.45) returns success for a redirect and for
+rejected spans, and no reason for a failure, so a run would count as sent whose spans are lost.
 """
 
 from __future__ import annotations
@@ -69,16 +69,10 @@ def _send(url: str, job: Job, config: Mapping[str, Any], selected: traces.Plan) 
     about = {"service.name": "wardround", "run.name": job.name, "run.id": job.id, "run.simulated": job.simulated}
     choices = job.manifest.get("choices") or {}
     while batch := list(islice(episodes, _BATCH)):
-        found = [
-            span
-            for spans, record in batch
-            for span in _spans(spans, record, selected.digests[record["sample_id"], record["epoch"]], choices)
-        ]
-        scope = {"scope": {"name": "wardround"}, "spans": found}
-        whole: dict[str, Any] = {
-            "resource_spans": [{"resource": {"attributes": _attributes(about)}, "scope_spans": [scope]}]
-        }
-        _post(url, ExportTraceServiceRequest(**whole).SerializeToString())
+        found = [span for one in batch for span in _spans(*one, selected.digests, choices)]
+        scope: JSON = {"scope": {"name": "wardround"}, "spans": found}
+        whole: Any = [{"resource": {"attributes": _attributes(about)}, "scope_spans": [scope]}]
+        _post(url, ExportTraceServiceRequest(resource_spans=whole).SerializeToString())
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -115,13 +109,16 @@ def _post(url: str, body: bytes) -> None:
         raise NotCollected(f"the collector {short(url)} {problem}")
 
 
-def _spans(spans: traces.Spans, record: Record, digest: str, choices: Mapping[str, str]) -> Iterator[JSON]:
+def _spans(
+    spans: traces.Spans, record: Record, digests: Mapping[traces.Key, str], choices: Mapping[str, str]
+) -> Iterator[JSON]:
     """The spans of an episode, translated by MLflow; the first, its agent's, has the scores as events. Each has the
     form of the protocol's ``Span``."""
     from mlflow.entities import Span as MlflowSpan
     from mlflow.tracing.export.genai_semconv.translator import translate_span_to_genai
 
-    trace_id = uuid5(UUID(spans.trace_id.removeprefix("tr-")), digest).int  # an episode that is run again is another
+    digest = digests[record["sample_id"], record["epoch"]]  # an episode that is run again is another
+    trace_id = uuid5(UUID(spans.trace_id.removeprefix("tr-")), digest).int
     for one in spans.spans:
         of, root = dict(one["attributes"]), not one["parent_span_id"]
         match orjson.loads(of["mlflow.spanType"]):
