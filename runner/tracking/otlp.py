@@ -136,10 +136,11 @@ def _spans(
                    "gen_ai.agent.name": choices.get("agent", "agent"),
                    "gen_ai.conversation.id": f"{record['sample_id']}/{record['epoch']}"}  # fmt: skip
         found = translate_span_to_genai(MlflowSpan.from_dict({**one, "attributes": of})._span)
+        failed = ("status",) if "message" in one["status"] else ()
         numbers = {key: int(one[key], 16) for key in ("span_id", "parent_span_id") if one[key]}
         yield {
             **{key: (n ^ trace_id % (1 << 64)).to_bytes(8) for key, n in numbers.items()},  # in no other trace
-            **{key: one[key] for key in ("start_time_unix_nano", "end_time_unix_nano", "status")},
+            **{key: one[key] for key in ("start_time_unix_nano", "end_time_unix_nano", *failed)},
             "trace_id": trace_id.to_bytes(16), "name": found.name, "kind": found.kind.value + 1,  # of the wire
             "attributes": _attributes(found.attributes or {}),
             "events": _events(record, one["end_time_unix_nano"]) if root else [],

@@ -836,7 +836,7 @@ def test_an_episode_has_spans_by_the_conventions(base, collector, monkeypatch):
     assert {one.trace_id for one in others} == {agent.trace_id} and len(
         {one.span_id for one in collector.spans}
     ) == len(others) + 1
-    assert all(one.parent_span_id for one in others)
+    assert all(one.parent_span_id for one in others) and {one.status.code for one in others} == {0, 2}
     scores = {orjson.dumps(attributes(event)["gen_ai.evaluation.name"]): attributes(event)["gen_ai.evaluation.score.value"]
               for event in agent.events}  # fmt: skip
     assert scores == {b'"planning/levenshtein"': 0.0, b'"done"': 0.0}
