@@ -41,6 +41,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(server.reply.SerializeToString())
 
     def do_GET(self):
+        self.server.headers.append(dict(self.headers))
         self.send_response(200)
         self.end_headers()
 

@@ -55,7 +55,7 @@ VALUES = {
     "modality": "CT", "disease": "gout", "patient": "Female, 45", "rejected": ["short"], "record": "{}",
     "person": "woman aged 45", "openers": ["Look."], "tasks": [{"id": "012", "name": "n", "asks": ["x"], "holds": ["y"]}],
     "lists": {key: ["x"] for key in LISTS},
-    "said": "Doctor: Since when?", "request": "An ECG", "bias": "It is cancer.", "notes": "History: a cough",
+    "transcript": "Doctor: Since when?", "request": "An ECG", "bias": "It is cancer.", "notes": "History: a cough",
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

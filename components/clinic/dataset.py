@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.types import Problem, Sample
-from components.files.file_dataset import HOW, FileDataset, Part, add_request
+from components.files.file_dataset import HOW, FolderDataset, Part, add_request
 from components.files.rows import Row, json_lines
 from components.rubrics.rubric import as_text
 from components.text.structured import is_deeper
@@ -22,18 +22,15 @@ _DEEPEST, _LONGEST = 12, 50_000  # levels of an object in a case; characters of 
 _AGE = re.compile(r"(\d{1,3})[- ](day|week|month|year)s?[- ]old", re.IGNORECASE)
 _PER_YEAR = {"day": 365.25, "week": 52.18, "month": 12.0, "year": 1.0}
 _SEX = re.compile(r"\b(?:(female|woman|girl)|male|man|boy)\b", re.IGNORECASE)
-_SHIPPED = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class AgentClinic(FileDataset[tuple[int, Row]]):
-    """Cases in the order of the files. ``path`` is their folder, ``shipped`` one next to this file; the first that is
-    set counts. ``files``: split -> name of its file. The question is all that the doctor knows at first. Metadata:
-    ``patient`` and ``findings``, the notes of the two roles. Raises ConfigError with file, line and key."""
+class AgentClinic(FolderDataset[tuple[int, Row]]):
+    """Cases in the order of the files. ``files``: split -> name of its file. The question is all that the doctor knows
+    at first. Metadata: ``patient`` and ``findings``, the notes of the two roles. Raises ConfigError with file, line and
+    key."""
 
     files: Mapping[str, str]
-    path: str | None = None
-    shipped: str | None = None
     title = "AgentClinic"
     how = HOW.format("agentclinic", "take its .jsonl files from github.com/SamuelSchmidgall/AgentClinic", "...")
 
@@ -44,8 +41,7 @@ class AgentClinic(FileDataset[tuple[int, Row]]):
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
-        root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
-        return {split: root / self.files[split]} if split in self.files else {}
+        return {split: self.root / self.files[split]} if split in self.files else {}
 
     def read(self, part: Part) -> Iterable[tuple[int, Row]]:
         """Read the cases with their numbers."""

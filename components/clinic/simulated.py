@@ -218,14 +218,14 @@ class Doctor:
 
     def _diagnosis(self) -> str:
         """The disease as often as what was learnt allows, or what a bias suggests."""
-        heard, found, rates = self._saw(_ASK), self._saw(_ORDER), self.asked.rates
-        suspicion = SUSPECTS if _FEAR in self._bias else INFECTED if any(_FEAR in one for one in heard) else 0.0
+        replies, found, rates = self._saw(_ASK), self._saw(_ORDER), self.asked.rates
+        suspicion = SUSPECTS if _FEAR in self._bias else INFECTED if any(_FEAR in one for one in replies) else 0.0
         if self.asked.draws.happens("suspects", suspicion):
             return _FEAR.capitalize()
         failed = (UNKNOWN, SILENT, SPENT, self._tools.get(_ASK, _ASK))  # an error names the tool
-        n_heard = sum(not any(text in one for text in failed) for one in heard)
+        n_informative = sum(not any(text in one for text in failed) for one in replies)
         n_found = sum(one.startswith("RESULTS:") and not one.startswith(f"RESULTS: {_NORMAL}") for one in found)
         least, asking, testing = FACTS
-        facts = least + asking * (1 - min(n_heard / ENOUGH, 1)) + testing * (1 - min(n_found / ENOUGH, 1))
+        facts = least + asking * (1 - min(n_informative / ENOUGH, 1)) + testing * (1 - min(n_found / ENOUGH, 1))
         known = self.asked.draws.happens("competence", rates.competence**facts)
         return self.knowledge.opinion(known, self.asked.draws)

@@ -1,7 +1,7 @@
 """A consultation: a patient to question, and measurements that report examinations and tests; models answer for both.
 
 Source: Schmidgall et al. 2024, arXiv 2405.07960, and the published code (``SamuelSchmidgall/AgentClinic`` at b6570ed):
-each role is shown its part of the case and what was said so far; 20 turns of the doctor, of which the last one is the
+each role is shown its part of the case and the transcript so far; 20 turns of the doctor, of which the last one is the
 diagnosis; temperature 0.05 and 200 tokens per reply. Departures: own prompts; the doctor acts by tools, so that any
 agent can be one; a question after the last turn is refused, where the published code ends the case as wrong.
 """
@@ -26,23 +26,23 @@ CLOSING = "[This was the last question or test. Give your diagnosis now.]"
 SPENT = "No question or test is left: give your diagnosis now."
 _LONGEST = 2_000  # characters of a question or an order
 _ASKS: Mapping[Role, str] = {"patient": "ask", "measurement": "order"}  # the prompt of a request
-_SPEAKS: Mapping[Role, str] = {"patient": "Patient", "measurement": "Results"}  # who replies, in what was said
+_SPEAKS: Mapping[Role, str] = {"patient": "Patient", "measurement": "Results"}  # who replies, in the transcript
 
 
 @dataclass
 class Consultation:
-    """The state of a case: what each role knows, what was ``said`` so far, and how many questions and tests are left.
-    ``bias``: the patient's, as a text."""
+    """The state of a case: what each role knows, the lines of the transcript, and how many questions and tests are
+    left. ``bias``: the patient's, as a text."""
 
     patient: str
     findings: str
     left: int
     bias: str = ""
-    said: list[str] = field(default_factory=list)
+    transcript: list[str] = field(default_factory=list)
 
     def fork(self) -> "Consultation":
         """A copy that continues by itself."""
-        return replace(self, said=list(self.said))
+        return replace(self, transcript=list(self.transcript))
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -62,8 +62,8 @@ class AskRole:
 
     @property
     def traits(self) -> ToolTraits:
-        """The model that it asks."""
-        return ToolTraits(asks=self.role)
+        """The model that it asks; a question that was tried on a fork would be asked again, with another reply."""
+        return ToolTraits(asks=self.role, triable=False)
 
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         state = context.state
@@ -74,14 +74,15 @@ class AskRole:
         if state.left < 1:  # no error, so that a grammar whose last action is a call can end with it
             return Observation(SPENT)
         state.left -= 1
-        prompts, said = load(self.prompts), "\n".join(state.said)
+        prompts = load(self.prompts)
         notes = {"notes": state.patient, "bias": state.bias} if self.role == "patient" else {"notes": state.findings}
-        role, asked = prompts.system(self.role, **notes), prompts.user(_ASKS[self.role], said=said, request=request)
+        role = prompts.system(self.role, **notes)
+        asked = prompts.user(_ASKS[self.role], transcript="\n".join(state.transcript), request=request)
         reply = (await context.ask([role, asked], "tool", self.sampling, self.role)).text.strip()
         if not reply:
-            raise ToolError(f"The {self.role} said nothing.", "empty")
+            raise ToolError(f"The {self.role} gave no reply.", "empty")
         spoken = (("Doctor", request), (_SPEAKS[self.role], reply))
-        state.said += [f"{who}: {' '.join(text.split())}" for who, text in spoken]
+        state.transcript += [f"{who}: {' '.join(text.split())}" for who, text in spoken]
         seen = reply if state.left else f"{reply}\n\n{CLOSING}"
         return Observation(seen, {"asked": self.role, "request": request})
 

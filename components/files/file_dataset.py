@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from inspect import getfile
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
@@ -101,6 +102,27 @@ class FileDataset(ABC, Generic[Item]):
             have = ", ".join(self.split_names) or "no split here"
             raise ConfigError(f"dataset.split: {self.title} has {have}; found {split!r}")
         return [Part(split, name, existing(file, self.how)) for name, file in self.paths(split).items()]
+
+
+@dataclass(frozen=True)
+class FolderDataset(FileDataset[Item]):
+    """A data set in the folder ``path``, or in ``shipped``, a folder next to the module of its class; the first that is
+    given counts. Raises ConfigError where neither is."""
+
+    _: KW_ONLY
+    path: str | None = None
+    shipped: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.path is None and self.shipped is None:
+            raise ConfigError(f"dataset.path: no data; {self.how}")
+
+    @property
+    def root(self) -> Path:
+        """The folder, whether or not it is there."""
+        if self.path is not None:
+            return Path(self.path).expanduser()
+        return Path(getfile(type(self))).parent / str(self.shipped)
 
 
 class SampleDataset(FileDataset[Sample]):

@@ -16,7 +16,7 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy
 from runner.logs.harness import is_harness, read_harness
 from runner.logs.helm import STATS, read_helm
-from runner.logs.imported import DAMAGED, Log, damage, write
+from runner.logs.imported import Log, reading, write
 from runner.logs.inspect_log import read_inspect
 from runner.terminal.command import Parser, exit_code_of
 
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("new", type=Path, metavar="NEW", help="the new folder of the runs")
     parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log's file or folder")
-    parser.add_argument("--cluster", metavar="FIELD", help="of the samples: tells which depend on each other")
+    parser.add_argument("--cluster", metavar="FIELD", help="of the samples: those of one value are one cluster")
     parser.add_argument("--dataset", metavar="NAME", help="in place of the task: runs of one dataset are paired")
     parser.add_argument("--privacy", choices=[*get_args(Privacy), "unknown"], default="unknown", help="of the data")
 
@@ -52,10 +52,8 @@ def import_logs(new: Path, logs: Sequence[Path], cluster: str | None, dataset: s
     with TemporaryDirectory(dir=new.parent, prefix=".import-") as scratch:
         home = Path(scratch, new.name)
         for n, (path, reader) in enumerate(found):
-            try:
+            with reading(path):
                 log = reader(path, cluster)
-            except DAMAGED as error:
-                raise damage(path, error) from None
             label = re.sub(r"[^\w.-]+", "_", f"{n + 1:02}-{log.task}-{log.model}")[:80]
             write(log, home / label, n, dataset or log.task, privacy)
         home.replace(new)

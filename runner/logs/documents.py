@@ -15,7 +15,7 @@ import pyarrow as pa
 from components.core.errors import ConfigError
 
 MAX_BYTES = 1 << 29  # of a document, or of a line
-_MAX_MEMBERS, _FREE_BYTES, _MAX_RATIO = 500_000, 1 << 30, 1_000
+_MAX_MEMBERS = 500_000
 _ZSTD = 93  # the compression of inspect_ai's archives, which zipfile reads from Python 3.14 on
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, NotImplementedError)
 
@@ -30,44 +30,48 @@ def parse(text: bytes, name: object) -> Any:
         raise ConfigError(f"{name} is not JSON that can be read: {str(error)[:200]}") from None
 
 
-def document(path: Path) -> Any:
+def document(path: Path, max_bytes: int = MAX_BYTES) -> Any:
     """The value in a JSON file. Raises ConfigError."""
     if not path.is_file():
         raise ConfigError(f"there is no file {path}")
-    if (size := path.stat().st_size) > MAX_BYTES:
-        raise ConfigError(f"{path} is refused: it has {size:,} bytes, at most {MAX_BYTES:,} are read")
+    if (size := path.stat().st_size) > max_bytes:
+        raise ConfigError(f"{path} is refused: it has {size:,} bytes, at most {max_bytes:,} are read")
     return parse(path.read_bytes(), path)
 
 
-def lines(path: Path) -> Iterator[Any]:
+def lines(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
     """The values in a file of JSON lines. Raises ConfigError."""
     with path.open("rb") as file:
-        for n, line in enumerate(iter(lambda: file.readline(MAX_BYTES + 1), b""), 1):
-            if len(line) > MAX_BYTES:
-                raise ConfigError(f"{path}:{n} is refused: a line has at most {MAX_BYTES:,} bytes")
+        for n, line in enumerate(iter(lambda: file.readline(max_bytes + 1), b""), 1):
+            if len(line) > max_bytes:
+                raise ConfigError(f"{path}:{n} is refused: a line has at most {max_bytes:,} bytes")
             if line.strip():
                 yield parse(line, f"{path}:{n}")
 
 
 class Archive:
-    """A zip of JSON files. Raises ConfigError for what is none, or would be too large when unpacked."""
+    """A zip of JSON files of at most ``max_bytes`` each; ``free_bytes`` of them, and whatever a ``max_ratio`` of the
+    archive's size covers, are unpacked. Raises ConfigError for what is not one, or is larger."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, max_bytes: int = MAX_BYTES, free_bytes: int = 1 << 30, max_ratio: int = 1_000
+    ) -> None:
+        self._path, self._max_bytes = path, max_bytes
         try:
             self._zip = zipfile.ZipFile(path)
         except _DAMAGED as error:
             raise ConfigError(f"{path} is not a zip archive: {error}") from None
         self.infos = {info.filename: info for info in self._zip.infolist()}  # of a name that is there twice the last
         total = sum(info.file_size for info in self.infos.values())
-        if len(self.infos) > _MAX_MEMBERS or total > max(_FREE_BYTES, _MAX_RATIO * path.stat().st_size):
+        if len(self.infos) > _MAX_MEMBERS or total > max(free_bytes, max_ratio * path.stat().st_size):
             raise ConfigError(f"{path} is refused: {len(self.infos):,} members of {total:,} bytes when unpacked")
 
     def read(self, name: str) -> Any:
         """The value in a member. Raises ConfigError."""
         info, where = self.infos[name], f"{self._path}: {name!r:.120}"
-        if info.file_size > MAX_BYTES:
-            raise ConfigError(f"{where} is refused: it has {info.file_size:,} bytes, at most {MAX_BYTES:,} are read")
+        if info.file_size > self._max_bytes:
+            bound = f"at most {self._max_bytes:,} are read"
+            raise ConfigError(f"{where} is refused: it has {info.file_size:,} bytes, {bound}")
         try:
             text = self._unpack(info)
         except _DAMAGED as error:

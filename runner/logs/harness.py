@@ -6,7 +6,7 @@ whole task are made) are left out.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,23 +30,24 @@ def is_harness(path: Path) -> bool:
 def read_harness(path: Path, cluster: str | None) -> Log:
     """The log of a task; ``cluster``: the field of the documents that has it. Raises ConfigError."""
     named = _NAME.fullmatch(path.name)
-    if named is None or not (beside := path.with_name(f"results_{named[2]}.json")).is_file():
+    if named is None or not (results_file := path.with_name(f"results_{named[2]}.json")).is_file():
         raise ConfigError(f"{path}: its results_DATE.json, which says what was run, is not in its folder")
-    task, results = named[1], document(beside)
+    task, results = named[1], document(results_file)
     config, version = results.get("config") or {}, (results.get("lm_eval_version") or "unknown")
     directions = (results.get("higher_is_better") or {}).get(task) or {}
-    wanted = ((results.get("n-samples") or {}).get(task) or {}).get("effective")
+    n_expected = ((results.get("n-samples") or {}).get(task) or {}).get("effective")
     found = _entries(path, cluster)
+    scores = dict.fromkeys(name for entry in found for name in entry.scores)
     return Log(
         path, "lm-evaluation-harness", task, str(results.get("model_name") or config.get("model")), found,
         versions={"lm_eval": str(version)},
         settings={name: str(config[name]) for name in _SETTINGS if config.get(name) is not None},
-        wanted=None if wanted is None else int(wanted),
-        lower=[str(name) for name, higher in directions.items() if higher is False],
+        n_expected=None if n_expected is None else int(n_expected),
+        lower=[name for name in scores if directions.get(name.partition(",")[0]) is False],
     )  # fmt: skip
 
 
-def _entries(path: Path, cluster: str | None) -> Iterator[Entry]:
+def _entries(path: Path, cluster: str | None) -> list[Entry]:
     """One per document: the lines of its filters together."""
     found = dict[str, Entry]()
     for line in lines(path):
@@ -57,7 +58,7 @@ def _entries(path: Path, cluster: str | None) -> Iterator[Entry]:
         if doubled := entry.scores.keys() & values.keys():
             raise ConfigError(f"{path}: document {name}: {min(doubled)!r:.80} is there twice")
         found[name] = replace(entry, scores={**entry.scores, **values})
-    yield from found.values()
+    return list(found.values())
 
 
 def _entry(name: str, line: Mapping[str, Any], cluster: str | None) -> Entry:

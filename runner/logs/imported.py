@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -24,7 +25,7 @@ from runner.storage.schema import Manifest, Record
 from runner.storage.stored import Packer
 
 _WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # as inspect_ai
-DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+_DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _MAX_NAME, _MAX_ID, _MAX_TOKENS, _MAX_EPOCHS = 120, 1_000, 1 << 53, 100_000
 
 
@@ -51,7 +52,7 @@ class Entry:
 @dataclass(frozen=True)
 class Log:
     """What a log says of its run. ``versions``: of the tool, ``settings`` of the model, ``lower``: the scores that are
-    better low, ``decides``: the one that comes first, ``wanted``: how many entries there should be."""
+    better low, ``decides``: the one that comes first, ``n_expected``: how many entries there should be."""
 
     path: Path
     tool: str
@@ -62,7 +63,7 @@ class Log:
     versions: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     complete: bool = True
-    wanted: int | None = None
+    n_expected: int | None = None
     lower: Sequence[str] = ()
     decides: str | None = None
     start: str | None = None
@@ -108,15 +109,19 @@ def cluster_in(fields: Any, name: str | None, sample_id: object) -> str | None:
     return str(fields[name])[:_MAX_ID]
 
 
-def damage(path: Path, error: Exception) -> ConfigError:
-    """What to raise for a log that its tool does not write so, by the error (one of ``DAMAGED``) of reading it."""
-    return ConfigError(f"{path} is not as its tool writes it: {type(error).__name__}: {error!s:.200}")
-
-
-def checked(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The entries of a log. Raises ConfigError for what its tool does not write so, and for one that is there twice."""
-    seen = set[tuple[str, int]]()
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raises ConfigError for a log that its tool does not write so, by the error of reading it."""
     try:
+        yield
+    except _DAMAGED as error:
+        raise ConfigError(f"{path} is not as its tool writes it: {type(error).__name__}: {error!s:.200}") from None
+
+
+def _valid(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries of a log. Raises ConfigError for an entry that cannot be, or is duplicated."""
+    seen = set[tuple[str, int]]()
+    with reading(path):
         for entry in entries:
             if (key := (entry.sample_id, entry.epoch)) in seen or len(entry.sample_id) > _MAX_ID:
                 wrong = "is there twice" if key in seen else "has too long an id"
@@ -125,8 +130,6 @@ def checked(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
                 raise ConfigError(f"{path}: sample {key[0]!r:.100} has an epoch or a time that cannot be")
             seen.add(key)
             yield entry
-    except DAMAGED as error:
-        raise damage(path, error) from None
 
 
 def steps_of(messages: Sequence[Message], started: float) -> list[Step]:
@@ -169,50 +172,41 @@ def _record(entry: Entry, packer: Packer) -> Record:
 def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
     """Write the run folder of a log, the ``n``-th of those that are imported together. ``dataset``: its name here,
     ``privacy``: the class of its data. Raises ConfigError."""
-    writer, epochs, errors, used = RecordWriter(folder), 1, Counter[str](), list[CallUsage]()
+    writer, errors, used = RecordWriter(folder), Counter[str](), list[CallUsage]()
     try:
-        for entry in checked(log.path, log.entries):
+        for entry in _valid(log.path, log.entries):
             writer.append(_record(entry, writer.packer))
-            epochs = max(epochs, entry.epoch + 1)
             errors.update([] if entry.error is None else [entry.error[:200]])
             used.append(entry.usage)
     finally:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, choices = (
-        folder.parent.name,
-        {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)},
-    )
+    name, epochs, whole = folder.parent.name, int(max(table["epoch"])) + 1, summed({"act": one} for one in used)["act"]
+    choices = {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)}
     config = written({
         "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": choices["agent"]},
         "model": {**log.settings, "name": choices["model"]}, "dataset": {"name": choices["dataset"]}, "run": {},
     })  # fmt: skip
     facts: Manifest = {
         "name": name, "imported": {"tool": log.tool, "file": log.path.name}, "sweep": name, "number": n,
-        "choices": choices, "varied": {}, "swept": [], "models": {"main": choices["model"]},
+        "choices": choices, "varied": {}, "models": {"main": choices["model"]},
         "model_kind": "simulated" if log.model.startswith("mockllm/") else "imported",
         "dataset": {"name": choices["dataset"], "split": "imported", "fingerprint": "unknown", "privacy": privacy,
                     "samples": len(set(table["sample_id"].tolist()))},
-        "prompts": {}, "scorers": {}, "levels": {}, "by": {}, "lower": [*map(score_name, log.lower)], "neither": [],
-        "units": {}, "kinds": dict(kinds_of({}, table)), "decides": log.decides and score_name(log.decides),
-        "sandbox": None, "seed": None, "epochs": epochs, "limit": None, "shard": None, "notes": [],
+        "lower": [*map(score_name, log.lower)], "kinds": dict(kinds_of({}, table)),
+        "decides": log.decides and score_name(log.decides), "seed": None, "epochs": epochs, "shard": None, "notes": [],
     }  # fmt: skip
-    notes = manifest.begin(folder, facts, config) | _ending(log, used, errors)
-    notes["files"] = digests_of(folder)
-    disk.replace(folder / CONFIG, config)
-    manifest.write(folder, notes)
-
-
-def _ending(log: Log, used: Sequence[CallUsage], errors: Counter[str]) -> Manifest:
-    """What the manifest says of the run's end: that of the log, with its sums."""
-    n, whole = len(used), summed({"act": one} for one in used)["act"]
-    return {
+    ending: Manifest = {
         "git": {"commit": None, "dirty": None}, "versions": dict(log.versions), "start": log.start or manifest.now(),
-        "end": log.end, "status": "complete" if log.complete else "partial", "stopped": None,
-        "counts": {"finished": n, "wanted": max(n, log.wanted or 0), "errored": errors.total()},
-        "errors": dict(errors.most_common(5)), "sessions": [],
+        "end": log.end, "status": "complete" if log.complete else "partial",
+        "counts": {"finished": len(used), "wanted": max(len(used), log.n_expected or 0), "errored": errors.total()},
+        "errors": dict(errors.most_common(5)),
         "calls": {"sent": whole["calls"], "from_journal": 0, "beside": 0, "models": {}},
         "spent": {"usd": whole["cost_usd"], "input_tokens": whole["input_tokens"],
                   "output_tokens": whole["output_tokens"]},
     }  # fmt: skip
+    notes = manifest.begin(folder, facts, config) | ending
+    notes["files"] = digests_of(folder)
+    disk.replace(folder / CONFIG, config)
+    manifest.write(folder, notes)

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.core.messages import Image, Message, ToolCall
+from components.core.messages import Image, Message
 from components.core.types import Step, Trajectory
 from runner.logs.inspect_log import ATTACHMENT, HEADER, SAMPLES, START
 from runner.results.runs import Run
@@ -32,18 +33,27 @@ _SUMMARY = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage
 
 
 def export_inspect(run: Run) -> Path:
-    """Write the log of a run into its folder. Returns its path. Raises ConfigError for a run without records."""
+    """Write the log of a run into its folder, in one move. Returns its path. Raises ConfigError for a run without
+    records."""
+    with TemporaryDirectory(dir=run.folder, prefix=".export-") as scratch:
+        _write(run, fresh := Path(scratch, FILE))
+        return fresh.replace(run.folder / FILE)
+
+
+def _write(run: Run, path: Path) -> None:
     notes, agent, model = run.manifest, run.choices.get("agent", "agent"), run.model or "unknown"
+    ids = list(dict.fromkeys(run.table["sample_id"].tolist()))
     spec = {
         "eval_id": notes["id"], "run_id": notes["id"], "task_id": notes["id"], "created": notes["start"],
-        "task": notes["name"], "dataset": _dataset(run), "model": model, "solver": agent,
+        "task": notes["name"], "model": model, "solver": agent,
+        "dataset": {"name": run.dataset, "samples": len(ids), "sample_ids": ids, "shuffled": False},
         "config": {"epochs": notes["epochs"]}, "packages": notes["versions"],
         "metadata": {"choices": run.choices, "command": notes["command"]},
     }  # fmt: skip
     begun = datetime.fromisoformat(notes["start"]).timestamp()
     start = {"version": 2, "eval": spec, "plan": {"steps": [{"solver": agent}]}}
-    fresh, unpacker, summaries = run.folder / f"{FILE}.tmp", Unpacker(TextReader(run.folder)), list[dict[str, Any]]()
-    with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+    unpacker, summaries = Unpacker(TextReader(run.folder)), list[dict[str, Any]]()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
 
         def put(name: str, value: object) -> None:
             archive.writestr(name, json.dumps(value, ensure_ascii=False, default=str))
@@ -58,12 +68,6 @@ def export_inspect(run: Run) -> Path:
             raise ConfigError(f"{run.folder} has no records to export")
         put("summaries.json", summaries)
         put(HEADER, start | _ending(run, summaries))
-    return fresh.replace(run.folder / FILE)
-
-
-def _dataset(run: Run) -> dict[str, Any]:
-    ids = list(dict.fromkeys(run.table["sample_id"].tolist()))
-    return {"name": run.dataset, "samples": len(ids), "sample_ids": ids, "shuffled": False}
 
 
 def _ending(run: Run, summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -149,7 +153,7 @@ class _Sample:
         for one in step.observed:
             error = {"type": "unknown", "message": one.error} if one.error else None
             self._add(
-                "tool", end, id=one.call.id, function=one.call.name or "unknown", arguments=_arguments(one.call),
+                "tool", end, id=one.call.id, function=one.call.name or "unknown", arguments=one.call.readable.parsed,
                 error=error, result=self._attach(one.observation.text), events=[],
                 completed=_time(end := end + one.seconds),
             )  # fmt: skip
@@ -174,28 +178,16 @@ class _Sample:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    content: Any = message.text
-    if not isinstance(message.content, str):
-        content = [
-            {"type": "image", "image": one.url} if isinstance(one, Image) else {"type": "text", "text": one}
-            for one in message.content
-        ]
-    if message.reasoning:
-        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        content = [{"type": "reasoning", "reasoning": message.reasoning}, *parts]
-    calls = [{"id": one.id, "function": one.name, "arguments": _arguments(one)} for one in message.tool_calls]
+    parts: list[dict[str, Any]] = [{"type": "reasoning", "reasoning": message.reasoning}] if message.reasoning else []
+    for one in (message.content,) if isinstance(message.content, str) else message.content:
+        parts.append({"type": "image", "image": one.url} if isinstance(one, Image) else {"type": "text", "text": one})
+    calls = [{"id": one.id, "function": one.name, "arguments": one.readable.parsed} for one in message.tool_calls]
+    is_plain = message.content == message.text and not message.reasoning
     found = {
-        "role": message.role,
-        "content": content,
-        "tool_calls": calls or None,
+        "role": message.role, "content": message.text if is_plain else parts, "tool_calls": calls or None,
         "tool_call_id": message.tool_call_id,
-    }
+    }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    """The arguments of a call, also where the model wrote no JSON object."""
-    return call.readable.parsed
 
 
 def _usage(sent: int | None, received: int | None) -> dict[str, int]:

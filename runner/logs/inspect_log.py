@@ -34,7 +34,7 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
     if (version := head.get("version", 2)) not in (1, 2):
         raise ConfigError(f"{path} has version {version!r:.40} of inspect_ai's schema; 1 and 2 are read")
     spec, stats = head["eval"], head.get("stats") or {}
-    model, wanted = str(spec["model"]), (spec.get("dataset") or {}).get("samples")
+    model, n_samples = str(spec["model"]), (spec.get("dataset") or {}).get("samples")
     steps = [str(step["solver"]) for step in (head.get("plan") or {}).get("steps") or ()]
     config = {name: value for name, value in (spec.get("model_generate_config") or {}).items() if _is_plain(value)}
     epochs = (spec.get("config") or {}).get("epochs") or 1
@@ -44,7 +44,7 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
         versions={str(name): str(version) for name, version in (spec.get("packages") or {}).items()},
         settings=config,
         complete=head.get("status") == "success",
-        wanted=int(wanted) * int(epochs) if wanted else None,
+        n_expected=int(n_samples) * int(epochs) if n_samples else None,
         start=_time(stats.get("started_at") or spec.get("created")),
         end=_time(stats.get("completed_at")),
     )  # fmt: skip

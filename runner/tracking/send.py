@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ from runner.tracking.store import (
     connect,
     database_of,
     failures,
-    is_permitted,
     place_of,
     short,
     texts_may_leave,
@@ -42,7 +42,7 @@ _QUIET_SECONDS = 300.0  # without progress, after a failure
 def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Outcome:
     """Send all that has a marker, or those that are ``chosen``, but what is running, one after the other with other
     processes that do the same. Why something was not sent is noted for the next command."""
-    found, down = unsent.Outcome(), dict[str, Exception]()
+    found, down, collected = unsent.Outcome(), dict[str, Exception](), set[Path]()
     for path in unsent.markers(place) if chosen is None else chosen:
         with unsent.sending(place):
             work: Unsent | None = None
@@ -56,7 +56,11 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
                 was_tried = True
                 if work.is_removed:
                     raise unsent.put_aside(path, f"is of {work.folder}, which was moved or removed")
-                _send(place, work, down)
+                if not work.folder.is_dir():
+                    raise FileNotFoundError("the folder is not there; is its disk mounted?")
+                is_owed = isinstance(work, UnsentRun) and not work.collected
+                with otlp.collecting(work.folder, work.config if is_owed else {}, partial(collected.add, path)):
+                    _send(place, work, down)
                 found.sent += 1
                 path.unlink(missing_ok=True)
             except unsent.BadMarker as error:
@@ -70,7 +74,7 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
                 unsent.note(place, found.failed)  # before a command that waits sees that it was tried
             finally:
                 if was_tried:  # also after a bug: others are sent before it the next time
-                    unsent.put_last(path)
+                    unsent.put_last(path, collected=path in collected)
     if found != unsent.Outcome():
         unsent.note(place, found.failed)
     return found
@@ -83,8 +87,6 @@ def _database_of(work: Unsent) -> Path | None:
 def _send(place: Path, work: Unsent, down: dict[str, Exception]) -> None:
     """Send what a marker has. ``down``: the stores that did not answer, which are not asked for every run."""
     config, place = work.config, place.resolve()
-    if not work.folder.is_dir():
-        raise FileNotFoundError("the folder is not there; is its disk mounted?")
     with chdir(work.cwd):
         if place_of(uri := config["tracking"]["uri"]).resolve() != place:
             raise ConfigError(f"its marker names another store than {place}")
@@ -117,7 +119,9 @@ def send_folder(folder: Path, config: Mapping[str, Any], name: str | None) -> st
     place = place_of(tracking["uri"])
     try:
         with unsent.sending(place):
-            url = track(folder, config, tag=tag_of(home) if name and (home := home_of(folder, name)) else None)
+            tag = tag_of(home) if name and (home := home_of(folder, name)) else None
+            with otlp.collecting(folder, config):
+                url = track(folder, config, tag=tag)
             if not unsent.is_running(folder):
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
@@ -195,8 +199,6 @@ def track(folder: Path, config: Mapping[str, Any], *, tag: str | None = None, to
     if texts:
         selected = traces.plan(folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
         traces.send(tracker, run_id, job, config, selected)
-        if config["tracking"].get("otlp") and is_permitted(config, job.privacy):
-            otlp.send(job, config, selected)  # last: MLflow has its part where the collector is down
     else:
         facts = {key: value for key, value in job.manifest.items() if key not in _WITH_TEXTS}
         small = {manifest.FILE: facts, METRICS: {"metrics": job.metrics}}  # strata have names of the data

@@ -29,12 +29,14 @@ _READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compa
 
 @dataclass(frozen=True)
 class Unsent:
-    """What to send of a ``folder`` on a machine, the ``host``. Relative paths of its ``config`` begin in ``cwd``."""
+    """What to send of a ``folder`` on a machine, the ``host``. Relative paths of its ``config`` begin in ``cwd``.
+    ``collected``: a collector of OpenTelemetry has its part."""
 
     folder: Path
     cwd: str
     host: str
     config: Mapping[str, Any]
+    collected: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         match self.config:
@@ -133,8 +135,11 @@ def put_aside(marker: Path, what: str) -> BadMarker:
     return BadMarker(f"{bad} {what}: send its run with python -m runner.report track FOLDER, and remove it")
 
 
-def put_last(marker: Path) -> None:
-    """Have others sent before it the next time."""
+def put_last(marker: Path, *, collected: bool = False) -> None:
+    """Have others sent before it the next time. ``collected``: a collector has its part by now."""
+    if collected:
+        with suppress(OSError):  # on a full disk it is sent once more
+            disk.replace(marker, json.dumps(json.loads(marker.read_bytes()) | {"collected": True}), 0o600)
     with suppress(FileNotFoundError):
         os.utime(marker, ns=(now := time.time_ns(), now))
 

@@ -36,7 +36,7 @@ def shipped(_: Path) -> EhrAgentEdition:
 
 
 def demo(_: Path) -> EhrAgentEdition:
-    return EhrAgentEdition("ehragent_demo", f"{DATA}/ehragent_demo", privacy="open")
+    return EhrAgentEdition("ehragent_demo", path=f"{DATA}/ehragent_demo", privacy="open")
 
 
 def shared_task(folder: Path) -> Ehrsql2024:

@@ -36,7 +36,7 @@ from runner.config.schema import Tracking
 from runner.storage import manifest, sweeps
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
-from runner.tracking import describe, send, store, traces, unsent
+from runner.tracking import describe, otlp, send, store, traces, unsent
 from runner.tracking import page as pages
 from runner.tracking.folders import folders_of
 from runner.tracking.send import send_unsent
@@ -824,7 +824,7 @@ def attributes(span):
 def test_an_episode_has_spans_by_the_conventions(base, collector, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20abc,x=1")
     folder = make(base / "otlp/1", ["answered"])
-    send.track(folder, config(base, "otlp", otlp=collector.url))
+    assert otlp.send(folder, config(base, "otlp", otlp=collector.url))
     assert collector.headers[0]["Authorization"] == "Basic abc" and collector.headers[0]["X"] == "1"
     agent, *others = collector.spans
     own = attributes(agent)
@@ -836,7 +836,7 @@ def test_an_episode_has_spans_by_the_conventions(base, collector, monkeypatch):
     assert {one.trace_id for one in others} == {agent.trace_id} and len(
         {one.span_id for one in collector.spans}
     ) == len(others) + 1
-    assert all(one.parent_span_id for one in others)
+    assert all(one.parent_span_id for one in others) and {one.status.code for one in others} == {0, 2}
     scores = {orjson.dumps(attributes(event)["gen_ai.evaluation.name"]): attributes(event)["gen_ai.evaluation.score.value"]
               for event in agent.events}  # fmt: skip
     assert scores == {b'"planning/levenshtein"': 0.0, b'"done"': 0.0}
@@ -869,18 +869,36 @@ def test_what_a_collector_did_not_take_is_sent_later_as_the_same_spans(base, mon
         assert send_unsent(place).sent == 1 and not marker.exists()
         first = [(one.trace_id, one.span_id) for one in server.spans]
         assert len({trace for trace, _ in first}) == 2
-        send.track(folder, changed["config"])
+        otlp.send(folder, changed["config"])
         assert [(one.trace_id, one.span_id) for one in server.spans[len(first) :]] == first
+
+
+def test_a_collector_has_its_part_once_where_mlflow_is_down(tmp_path, collector, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = config(tmp_path, "down", otlp=collector.url)
+    marker = unsent.mark(settings, "id", "run", make(tmp_path / "down/1", ["answered"]), **SINGLE)
+    (marker.parent.parent / "mlflow.db").mkdir()
+    for _ in range(2):
+        assert "was not sent to MLflow: " in send_unsent(marker.parent.parent).failed[0]
+    assert len(collector.requests) == 1 and unsent.read(marker).collected
+
+
+def test_a_header_that_cannot_be_sent_is_not_in_the_error(base, collector, monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer%20SECRET%0Ax")
+    with pytest.raises(OSError, match="a header in OTEL_EXPORTER_OTLP_HEADERS, is not a valid one") as error:
+        otlp.send(make(base / "header/1", ["answered"]), config(base, "header", otlp=collector.url))
+    assert "SECRET" not in str(error.value) and not collector.requests
 
 
 def test_spans_that_are_rejected_or_lead_elsewhere_are_not_sent(base, collector):
     folder, settings = make(base / "rejected/1", ["answered"]), config(base, "rejected", otlp=collector.url)
     collector.reply.partial_success.rejected_spans, collector.reply.partial_success.error_message = 3, "too old"
     with pytest.raises(OSError, match="refuses 3 spans: too old"):
-        send.track(folder, settings)
+        otlp.send(folder, settings)
     collector.status = 302
-    with pytest.raises(OSError, match=r"/v1/traces leads to http.*elsewhere"):
-        send.track(folder, settings)
+    with pytest.raises(OSError, match=r"/v1/traces redirects to http.*elsewhere, which is not followed"):
+        otlp.send(folder, settings)
+    assert len(collector.headers) == 2  # those of the two requests
 
 
 @pytest.mark.parametrize("permits", [[], ["phi"]])
@@ -888,7 +906,7 @@ def test_a_collector_gets_texts_of_patients_only_where_permitted(base, collector
     settings = config(base, f"patients-{len(permits)}", otlp=collector.url, permits=permits)
     data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
     folder = make(base / settings["name"], ["answered"], manifest={"dataset": data})
-    send.track(folder, settings)  # to a database of this machine, which may have them
+    assert otlp.send(folder, settings) is bool(permits)
     tracking.mark_run(folder, settings).unlink()
     assert bool(collector.requests) is bool(permits)
     assert ("are not sent to tracking.otlp, see tracking.permits" in caplog.text) is not bool(permits)

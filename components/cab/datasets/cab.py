@@ -16,7 +16,7 @@ from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.file_dataset import FolderDataset, Part, draw, task_sample
 from components.files.rows import Row, content_key, json_records
 from components.text.answers import letter_of, split_options
 
@@ -139,21 +139,15 @@ def _choice(row: Row, task: str, choices: Mapping[str, str], gold: Mapping[str, 
     return letter
 
 
-_SHIPPED = Path(__file__).parent
-
-
 @dataclass(frozen=True)
-class Cab(FileDataset[Row]):
+class Cab(FolderDataset[Row]):
     """Samples task by task in the tasks' published order, with paths resolved below the data's root.
 
-    ``path`` is the root, ``shipped`` a folder next to this file that has the same layout; the first that is given
-    counts. ``tasks`` names tasks or is ``all``: those whose file is there. ``per_task`` chooses so many of each,
-    with ``seed``. Options at the end of an instruction become choices; where they cannot be read the question
-    stays whole and the target is {answer, answer_idx}. Raises ConfigError with file, record and key.
+    ``tasks`` names tasks or is ``all``: those whose file is there. ``per_task`` chooses so many of each, with ``seed``.
+    Options at the end of an instruction become choices; where they cannot be read the question stays whole and the
+    target is {answer, answer_idx}. Raises ConfigError with file, record and key.
     """
 
-    path: str | None = None
-    shipped: str | None = None
     tasks: Literal["all"] | tuple[str, ...] = "all"
     per_task: Annotated[int, Ge(1)] | None = None
     seed: int = 0
@@ -165,35 +159,30 @@ class Cab(FileDataset[Row]):
         unknown = [task for task in self.tasks if task not in TASKS] if self.tasks != "all" else []
         if unknown or not self.tasks:
             raise ConfigError(f"dataset.tasks: must be all or some of {', '.join(TASKS)}; found {self.tasks!r}")
-        if self.path is None and self.shipped is None:
-            raise ConfigError(f"dataset.path: no data; {self.how}")
+        super().__post_init__()
 
     @property
     def split_names(self) -> Sequence[str]:
         """The splits whose folders are there."""
-        return tuple(split for split in ("test", "train", "ablations") if (self._root / split).is_dir())
+        return tuple(split for split in ("test", "train", "ablations") if (self.root / split).is_dir())
 
     splits = split_names  # also those that lack a file, which is an error
 
-    @property
-    def _root(self) -> Path:
-        return Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
-
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per task; without ``tasks`` of those that are there."""
-        files = {task: self._root / split / f"{task}.json" for task in TASKS}
+        files = {task: self.root / split / f"{task}.json" for task in TASKS}
         if self.tasks == "all":
             return {task: file for task, file in files.items() if file.is_file()}
         return {task: file for task, file in files.items() if task in self.tasks}
 
     def locate(self, split: str) -> list[Part]:
         """Return the files of the tasks. Raises ConfigError when one that was asked for is missing."""
-        if not self._root.is_dir():
-            raise ConfigError(f"dataset.path: there is no folder {self._root}; {self.how}")
+        if not self.root.is_dir():
+            raise ConfigError(f"dataset.path: there is no folder {self.root}; {self.how}")
         files = self.paths(split)
         missing = [task for task, file in files.items() if not file.is_file()]
         if split in self.split_names and (missing or not files):
-            folder = self._root / split
+            folder = self.root / split
             have = ", ".join(task for task in TASKS if (folder / f"{task}.json").is_file()) or "none"
             raise ConfigError(f"dataset.tasks: {folder} has no file of {', '.join(missing or TASKS)}; it has {have}")
         return super().locate(split)
@@ -203,7 +192,7 @@ class Cab(FileDataset[Row]):
         parts = self.locate(split)
         records = [row for part in parts for row in json_records(part.file)]
         first = {(key, name): row for row in reversed(records) for key in _PATHS for name in _names(row, key)}
-        named = {path_below(self._root, row, key, name) for (key, name), row in first.items()}
+        named = {path_below(self.root, row, key, name) for (key, name), row in first.items()}
         within = {file for path in named for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()}
         return [*(part.file for part in parts), *sorted(within)]
 
@@ -217,4 +206,4 @@ class Cab(FileDataset[Row]):
 
     def sample(self, item: Row, part: Part) -> Sample:
         """Make the sample of a record. Raises ConfigError."""
-        return record_sample(item, part.name, part.split, self._root)
+        return record_sample(item, part.name, part.split, self.root)

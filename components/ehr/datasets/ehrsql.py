@@ -19,7 +19,7 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import HOW, NO_RESULT, Part, add_request, task_sample
+from components.files.file_dataset import HOW, NO_RESULT, FolderDataset, Part, add_request, task_sample
 from components.files.folders import keep_json
 from components.files.rows import content_key, existing, files_digest
 from components.sql import SqlError
@@ -150,24 +150,20 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
-_SHIPPED = Path(__file__).parent
 _Database = Literal["mimic_iii", "eicu", "treqs"]
 
 
 @dataclass(frozen=True)
-class EhrAgentEdition(RecordDataset):
+class EhrAgentEdition(FolderDataset[Sample], RecordDataset):
     """Questions database by database; the target's answer is a list of texts.
 
-    ``path`` is a folder, ``shipped`` one next to this file; the first that is given counts. In it ``questions`` and
-    ``sqlite`` name the files of a ``{database}`` and a ``{split}``. ``wording``: the template's, as EHRAgent asks, or
-    the paraphrased question's. ``unanswerable``: questions that no table answers are asked too; their target's answer
-    is None. ``count_joins``: for the level, tables after ``join`` count too; the published levels count those after
-    ``from`` only. ``name`` begins the samples' ids. Raises ConfigError with file, record and key.
+    ``questions`` and ``sqlite`` name the files of a ``{database}`` and a ``{split}``. ``wording``: the template's, as
+    EHRAgent asks, or the paraphrased question's. ``unanswerable``: questions that no table answers are asked too; their
+    target's answer is None. ``count_joins``: for the level, tables after ``join`` count too; the published levels count
+    those after ``from`` only. ``name`` begins the samples' ids. Raises ConfigError with file, record and key.
     """
 
     name: str
-    path: str | None = None
-    shipped: str | None = None
     databases: tuple[_Database, ...] = ("mimic_iii", "eicu")
     questions: str = "{database}/{split}_preprocessed.json"
     sqlite: str = "{database}/{database}.db"
@@ -180,8 +176,7 @@ class EhrAgentEdition(RecordDataset):
 
     def __post_init__(self) -> None:
         self.require_some("databases", self.databases, _Database)
-        if self.path is None and self.shipped is None:
-            raise ConfigError(f"dataset.path: no data; {self.how}")
+        super().__post_init__()
 
     @property
     def title(self) -> str:
@@ -210,8 +205,7 @@ class EhrAgentEdition(RecordDataset):
         return existing(self._file(self.sqlite, name), self.how, "database")
 
     def _file(self, name: str, database: str) -> Path:
-        root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
-        return root / name.replace("{database}", database)
+        return self.root / name.replace("{database}", database)
 
 
 @dataclass(frozen=True)

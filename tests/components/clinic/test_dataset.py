@@ -48,6 +48,11 @@ def test_a_case_of_another_form_is_refused_with_its_line(tmp_path, case, message
     assert message in str(error.value)
 
 
+def test_cases_without_a_folder_are_refused():
+    with pytest.raises(ConfigError, match=r"dataset\.path: no data; set CLINICAL_DATA_DIR .*AgentClinic"):
+        AgentClinic({"test": "cases.jsonl"})
+
+
 def test_a_case_without_tests_is_read(tmp_path):
     (sample,) = write(tmp_path, {**CASE, "Test_Results": {}}).load("test")
     assert sample.metadata["findings"].startswith("Examination:")

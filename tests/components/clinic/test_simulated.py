@@ -28,13 +28,13 @@ PROMPTS = load("clinic")
 
 def patient(question, bias="", seed=0):
     notes = shipped()[0].metadata["patient"]
-    messages = PROMPTS.system("patient", notes=notes, bias=bias), PROMPTS.user("ask", said="", request=question)
+    messages = PROMPTS.system("patient", notes=notes, bias=bias), PROMPTS.user("ask", transcript="", request=question)
     return core().reply(messages, (), seed).message.text
 
 
-def measured(test, said="Doctor: a\n\nPatient: b"):
+def measured(test, transcript="Doctor: a\n\nPatient: b"):
     notes = shipped()[0].metadata["findings"]
-    messages = PROMPTS.system("measurement", notes=notes), PROMPTS.user("order", said=said, request=test)
+    messages = PROMPTS.system("measurement", notes=notes), PROMPTS.user("order", transcript=transcript, request=test)
     return core().reply(messages, (), 0).message.text
 
 

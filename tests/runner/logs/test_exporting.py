@@ -8,8 +8,11 @@ from io import StringIO
 
 import pytest
 
+from components.core.errors import ConfigError
+from runner.logs.inspect_export import export_inspect
 from runner.logs.inspect_log import read_inspect
 from runner.report import main
+from runner.results.runs import Run
 from runner.storage import records
 from tests.acceptance.command import ROOT, run_in_process
 from tests.slow import slow
@@ -73,6 +76,15 @@ def test_events_are_calls_and_tools_and_long_texts_are_stored_once(folder):
     assert long and long <= sample["attachments"].keys() and all(len(text) < 120 for text in inputs)
     assert sample["messages"][0]["content"] == sample["attachments"][inputs[0].removeprefix("attachment://")]
     assert (head["status"], head["results"]["total_samples"], head["eval"]["config"]) == ("success", 6, {"epochs": 2})
+
+
+def test_an_export_that_fails_leaves_nothing(folder, tmp_path):
+    for name in ("manifest.json", "config.yaml"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    there = sorted(tmp_path.iterdir())
+    with pytest.raises(ConfigError, match="has no records to export"):
+        export_inspect(Run.at(tmp_path))
+    assert sorted(tmp_path.iterdir()) == there
 
 
 @slow

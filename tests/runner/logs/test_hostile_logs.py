@@ -75,25 +75,21 @@ def test_a_sample_that_is_there_twice_is_refused(tmp_path, capsys):
     assert "sample '1', epoch 1, is there twice" in refused(tmp_path, capsys, path)
 
 
-def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(documents, "_FREE_BYTES", 1_000)
-    monkeypatch.setattr(documents, "_MAX_RATIO", 10)
-    path = archive(
-        tmp_path / "log.eval", {"header.json": HEAD, "samples/1_epoch_1.json": SAMPLE | {"x": "0" * 100_000}}
-    )
-    assert "is refused: 2 members of 100," in refused(tmp_path, capsys, path)
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
+    path = archive(tmp_path / "log.eval", {"header.json": HEAD, "samples/1_epoch_1.json": "0" * 100_000})
+    with pytest.raises(ConfigError, match=r"is refused: 2 members of 100,"):
+        documents.Archive(path, free_bytes=1_000, max_ratio=10)
 
 
-def test_members_and_lines_have_a_largest_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "MAX_BYTES", 100)
-    read = documents.Archive(archive(tmp_path / "a.eval", {"header.json": "x" * 200})).read
+def test_members_and_lines_have_a_largest_size(tmp_path):
+    read = documents.Archive(archive(tmp_path / "a.eval", {"header.json": "x" * 200}), max_bytes=100).read
     with pytest.raises(ConfigError, match=r"'header\.json' is refused: it has 202 bytes, at most 100 are read"):
         read("header.json")
     (tmp_path / "a.jsonl").write_text("[" * 300)
     with pytest.raises(ConfigError, match=r"a\.jsonl:1 is refused: a line has at most 100 bytes"):
-        list(documents.lines(tmp_path / "a.jsonl"))
+        list(documents.lines(tmp_path / "a.jsonl", max_bytes=100))
     with pytest.raises(ConfigError, match=r"a\.jsonl is refused: it has 300 bytes, at most 100 are read"):
-        documents.document(tmp_path / "a.jsonl")
+        documents.document(tmp_path / "a.jsonl", max_bytes=100)
 
 
 def test_a_zstd_member_that_states_another_size_is_not_unpacked_further(tmp_path):

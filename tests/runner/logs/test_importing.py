@@ -7,6 +7,7 @@ from pathlib import Path
 from runner.compare import main as compare
 from runner.logs.__main__ import main
 from runner.logs.documents import Archive
+from runner.logs.harness import read_harness
 from runner.logs.inspect_log import read_inspect
 from runner.report import main as report
 from runner.results.runs import Run, run_folders
@@ -106,6 +107,14 @@ def test_a_file_of_the_harness_is_a_run_and_its_filters_are_scores(tmp_path):
     assert list(made.scores) == ["score/exact_match,strict", "score/exact_match,flexible"]
     assert list(choice.scores) == ["score/acc", "score/acc_norm"]  # F1 has no number of one sample
     assert len(made.table) == 6 and set(made.table["cluster"].tolist()) == {"p0", "p1", "p2", "p3"}
+
+
+def test_a_metric_of_the_harness_that_is_better_low_is_so_in_each_filter(tmp_path):
+    for path in HARNESS.iterdir():
+        text = path.read_text().replace('"exact_match": true', '"exact_match": false')
+        (tmp_path / path.name).write_text(text)
+    (samples,) = tmp_path.glob("samples_mini_gen_*")
+    assert [*read_harness(samples, None).lower] == ["exact_match,strict", "exact_match,flexible"]
 
 
 def test_an_imported_run_is_neither_run_nor_scored_again(tmp_path, capsys):

@@ -25,7 +25,7 @@ def root(tmp_path):
 
 
 def cab(root, **arguments):
-    return Cab(str(root), **arguments)
+    return Cab(path=str(root), **arguments)
 
 
 def test_tasks_come_in_their_published_order(root):

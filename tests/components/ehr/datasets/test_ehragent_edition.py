@@ -20,7 +20,7 @@ LEVELS = {"I", "II", "III", "IV"}
 def edition(folder, records=(RECORD,), **arguments):
     write(folder / "mimic_iii" / "test_preprocessed.json", list(records))
     database(folder / "mimic_iii" / "mimic_iii.db", ())
-    return EhrAgentEdition("demo", str(folder), **{"databases": ("mimic_iii",), **arguments})
+    return EhrAgentEdition("demo", path=str(folder), **{"databases": ("mimic_iii",), **arguments})
 
 
 def shipped(**arguments):
@@ -29,7 +29,7 @@ def shipped(**arguments):
 
 
 def demo(**arguments):
-    return EhrAgentEdition("ehragent_demo", str(DATA / "ehragent_demo"), **arguments)
+    return EhrAgentEdition("ehragent_demo", path=str(DATA / "ehragent_demo"), **arguments)
 
 
 def test_template_is_asked_and_the_answer_is_a_list(tmp_path):
@@ -58,7 +58,7 @@ def test_missing_files_splits_or_choices_are_named(tmp_path):
     with pytest.raises(ConfigError, match=r"dataset\.path: no data"):
         EhrAgentEdition("demo")
     (tmp_path / "mimic_iii" / "mimic_iii.db").unlink()
-    assert "no database" in refused(EhrAgentEdition("demo", str(tmp_path), databases=("mimic_iii",)))
+    assert "no database" in refused(EhrAgentEdition("demo", path=str(tmp_path), databases=("mimic_iii",)))
 
 
 def test_damaged_database_is_refused_before_any_question(tmp_path):
