@@ -12,7 +12,7 @@ from components.core.types import Action, Observation, Observed, Sample, Step, T
 from components.fhir.dataset import MedAgentBench
 from components.fhir.toolset import Fhir
 from components.fhir.world import Chart, World, open_world
-from components.tools.web import Web
+from components.web import Web
 
 SLICE = Path(os.environ.get("CLINICAL_DATA_DIR", "none")) / "medagentbench/data/medagentbench"
 MINI = Path(components.fhir.__file__).parent / "fhir_mini" / "world.jsonl"
