@@ -80,7 +80,7 @@ class MedAgentBench(FileDataset[Row]):
         needs = "the right answer comes from the FHIR server; give dataset.world (docs/papers/medagentbench.md)"
         if world:
             needs = f"the resources hold no patient {number!r:.60}"
-        target = {"unscored": needs} if gold is None else {**gold._asdict(), "patient": patient}
+        target = {"unscored": needs} if gold is None else {**gold._asdict(), "category": category, "patient": patient}
         kind = "query" if category in QUERIES else "action"
         return Sample(
             Problem(name, add_request(task.instruction, _REQUEST), context=task.context),
@@ -109,7 +109,7 @@ def _stated(row: Row, category: str) -> Gold | None:
     if gold is None:
         return None
     if not isinstance(gold, Mapping) or not gold.keys() <= {*Gold._fields} or "answer" not in gold:
-        raise row.error("gold", f"must have answer and may have {', '.join(Gold._fields[1:])}, found {gold!r:.80}")
+        raise row.error("gold", f"must have answer and may have requests, found {gold!r:.80}")
     stated = Gold(**gold)
     if not isinstance(stated.answer, list | None):
         raise row.error("gold", f"answer must be a list or null, found {stated.answer!r:.80}")

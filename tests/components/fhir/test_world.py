@@ -3,7 +3,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
-from components.fhir.validation import issues_of
+from components.fhir.validation import issues_of, standard_form
 from components.fhir.world import Chart, open_world
 from tests.components.fhir.fernhill import MINI, NOW, VITALS, chart, found, lab
 from tests.table import each_row
@@ -26,6 +26,13 @@ def test_what_is_created_is_found_in_this_chart_and_no_other(tmp_path):
     assert first.read("Observation", "created-1").status == 200 and other.read("Observation", "created-1").status == 404
 
 
+def test_several_patients_are_searched_by_commas_and_no_others(tmp_path):
+    server = chart(tmp_path, lab("a", "2026-03-01"), lab("b", "2026-03-01", patient="p2"))
+    assert found(server, "Observation", patient="p2,Patient/p1,p2") == ["b", "a"]
+    read = [place for place in server.world.find("Observation", ["p2", "p9"])]
+    assert [one["id"] for one in read] == ["b"]
+
+
 def test_a_fork_has_what_was_created_and_shares_nothing_later(tmp_path):
     first = chart(tmp_path)
     first.create("MedicationRequest", ORDER)
@@ -33,11 +40,6 @@ def test_a_fork_has_what_was_created_and_shares_nothing_later(tmp_path):
     fork.create("MedicationRequest", ORDER)
     assert (len(found(first, "MedicationRequest", patient="p1")), len(fork.created)) == (1, 2)
     assert fork.world is first.world
-
-
-def test_an_acknowledged_resource_is_not_kept(tmp_path):
-    server = Chart(chart(tmp_path).world, keeps=False)
-    assert server.create("Observation", VITALS).status == 201 and found(server, "Observation", patient="p1") == []
 
 
 @each_row(
@@ -64,6 +66,12 @@ def test_a_wrong_resource_is_refused_and_changes_nothing(tmp_path, change, statu
     issue = reply.body["issue"][0]
     assert (reply.status, issue["code"]) == (status, code) and words in issue["diagnostics"] and server.created == []
     assert len(issue["diagnostics"]) <= 300
+
+
+def test_a_route_as_text_is_the_text_of_a_route():
+    text = {**ORDER, "dosageInstruction": [{"route": "IV"}, {"route": {"text": "oral"}}, 3]}
+    assert standard_form(text)["dosageInstruction"] == [{"route": {"text": "IV"}}, {"route": {"text": "oral"}}, 3]
+    assert standard_form(ORDER) == ORDER and standard_form({"dosageInstruction": "x"}) == {"dosageInstruction": "x"}
 
 
 def test_other_types_and_bodies_are_refused(tmp_path):
