@@ -1,4 +1,4 @@
-"""Whether a resource that is sent is one of the standard, by the library ``fhir.resources`` (extra ``fhir``).
+"""Whether a resource that is sent is one of the standard, by the library ``fhir.resources``.
 
 Its models are those of R4B (4.3.0): of the six resources served here R4 (4.0.1) has the same elements, and newer
 releases of the library have no models of R4. Beyond its models this refuses null and numbers for dates, and checks the
@@ -52,7 +52,7 @@ def issues_of(resource: str, body: JSON) -> list[Issue]:
         return [("invalid", text, f"{resource}.resourceType")]
     if "contained" in body:  # of any type, whose models the library would import
         return [("not-supported", "contained resources are not supported", f"{resource}.contained")]
-    from fhir.resources.R4B import get_fhir_model_class  # a quarter of a second, and an extra
+    from fhir.resources.R4B import get_fhir_model_class  # a quarter of a second
     from pydantic import ValidationError
 
     model = get_fhir_model_class(resource)
