@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from math import isclose
+from operator import eq
 from typing import Any, NamedTuple
 
 import orjson
@@ -32,7 +33,7 @@ _KINDS = {  # element -> the error of a difference in it
     **dict.fromkeys(("doseAndRate", "doseQuantity", "rateQuantity", "valueString"), "wrong_value"),
     **dict.fromkeys(_TIMES, "wrong_time"),
 }  # fmt: skip
-_MAY_BE_EMPTY = ("replace_magnesium", "replace_potassium"), ("repeat_hba1c",)  # answers: in both readings, as published
+_MAY_BE_EMPTY = ("replace_magnesium", "replace_potassium")  # answers: only an order is asked for
 
 
 class Graded(NamedTuple):
@@ -70,10 +71,7 @@ def grade(target: JSON, trajectory: Trajectory, strict: bool = False) -> Graded:
     if not wrong and len(posts) > len(created):
         wrong = "refused_write" if strict else "" if target["requests"] else "needless_write"
     answer = read_answer(trajectory.answer) if trajectory.stop == "answered" else None
-    if strict:
-        right = answer is not None and _is_answer(target, answer)
-    else:
-        right = trajectory.stop == "answered" and _is_published_answer(target, answer)
+    right = trajectory.stop == "answered" and _is_answer(target, answer, strict)
     return Graded(right, not wrong, wrong or ("" if right else "no_answer" if answer is None else "wrong_answer"))
 
 
@@ -86,28 +84,17 @@ def read_answer(text: str | None) -> list[Any] | None:
         return None
 
 
-def _is_published_answer(target: JSON, answer: list[Any] | None) -> bool:
+def _is_answer(target: JSON, answer: list[Any] | None, strict: bool) -> bool:
     gold, category = target["answer"], target["category"]
-    if gold is None or (category == "replace_magnesium" and gold == [-1]):
+    if not strict and (gold is None or (category == "replace_magnesium" and gold == [-1])):
         return True  # whatever the text is
-    if answer == [] and any(category in names for names in _MAY_BE_EMPTY):
+    if gold is None or answer is None:
+        return answer is not None
+    if answer == [] and category in (_MAY_BE_EMPTY if strict else (*_MAY_BE_EMPTY, "repeat_hba1c")):
         return True
-    if category == "mean_glucose":
-        return answer is not None and len(answer) == 1 and _is_near(gold[0], answer[0], 0.1)
-    return bool(answer == gold)
-
-
-def _is_near(gold: float, found: Any, below: float) -> bool:
-    return isinstance(found, int | float) and abs(found - gold) < below
-
-
-def _is_answer(target: JSON, answer: list[Any]) -> bool:
-    gold, category = target["answer"], target["category"]
-    if gold is None or (answer == [] and category in _MAY_BE_EMPTY[0]):
-        return True
-    if category == "mean_glucose" and len(answer) == 1 and _is_near(gold[0], answer[0], 0.01):
-        return True
-    return len(answer) == len(gold) and all(map(_is_same, gold, answer))
+    if category == "mean_glucose" and len(answer) == 1 and isinstance(answer[0], int | float):
+        return bool(abs(answer[0] - gold[0]) < (0.01 if strict else 0.1))
+    return len(answer) == len(gold) and all(map(_is_same if strict else eq, gold, answer))
 
 
 def _is_same(gold: Any, found: Any) -> bool:

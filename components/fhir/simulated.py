@@ -19,6 +19,7 @@ from components.simulation.grammar import Style, called, finished, said
 from components.simulation.history import Done, call_in, review
 
 _CODE, _DATE = re.compile(r'code for .{1,40}? is "(\w+)"'), re.compile(r"\d{4}-\d\d-\d\d")
+_VALUE = re.compile(r'"value(String)?":"?(?=\d)')
 _PATIENT = re.compile(r'"resourceType":"Patient","id":"([\w.-]+)"')
 _MISTAKES = ("other value", "no write", "other write", "other patient")
 
@@ -127,16 +128,8 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
 
 
 def _altered(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A resource with every number ten times as large, and other texts."""
-    changed = orjson.loads(orjson.dumps(body))
-    for dose in changed.get("dosageInstruction", ()):
-        dose["doseAndRate"][0]["doseQuantity"]["value"] *= 10
-    for name in ("valueString", "occurrenceDateTime"):
-        if name in changed:
-            changed[name] = changed[name].replace("1", "2").replace("8", "9")
-    for note in changed.get("note", ()):
-        note["text"] = note["text"].partition(" ")[0]
-    return dict(changed)
+    """A resource with other values: each begins with one digit more."""
+    return dict(orjson.loads(_VALUE.sub(r"\g<0>9", orjson.dumps(body).decode())))
 
 
 def _said(step: Done, style: Style, asked: Asked) -> Message:

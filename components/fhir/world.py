@@ -26,8 +26,6 @@ Buffer = bytes | mmap.mmap
 BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
 CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
 _LONGEST_LINE, _LARGEST_BUNDLE = 1 << 20, 1 << 29  # bytes
-_LARGE = 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
-_SERVED = tuple(PARAMETERS)
 _ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
 
 
@@ -46,13 +44,14 @@ class World:
     places: Mapping[tuple[str, str], "array[int]"] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, files: Sequence[Path]) -> "World":
-        """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). Raises ConfigError, naming the
-        file and line; for files without a patient, and for one who is there twice."""
+    def read(cls, files: Sequence[Path], large: int = 1 << 26) -> "World":
+        """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). A file of ``large`` bytes stays
+        on the disk and must not change while it is used. Raises ConfigError, naming the file and line; for files
+        without a patient, and for one who is there twice."""
         buffers, places = list[Buffer](), dict[tuple[str, str], "array[int]"]()
         for number, file in enumerate(files):
             try:
-                buffers.append(_bundle(file) if file.suffix == ".json" else _mapped(file))
+                buffers.append(_bundle(file) if file.suffix == ".json" else _content(file, large))
             except OSError as error:
                 raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
             for place, start, end, resource in _resources(buffers[-1], file):
@@ -187,8 +186,8 @@ def _served(resource: str) -> str:
     return resource
 
 
-def _mapped(file: Path) -> Buffer:
-    if file.stat().st_size < _LARGE:
+def _content(file: Path, large: int) -> Buffer:
+    if file.stat().st_size < large:
         return file.read_bytes()
     with file.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
@@ -221,7 +220,7 @@ def _resources(buffer: Buffer, file: Path) -> Iterator[tuple[str, int, int, JSON
             raise ConfigError(f"{place}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
         if line.strip():
             resource = _resource(line, place)
-            if resource.get("resourceType") in _SERVED:
+            if resource.get("resourceType") in PARAMETERS:
                 if not isinstance(own := resource.get("id"), str) or not _ID.fullmatch(own):
                     raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {own!r:.80}")
                 yield place, start, end, resource
