@@ -157,16 +157,17 @@ def _wrong_as_published(target: JSON, created: Sequence[JSON]) -> str:
         for name in right:
             if not _is_right(f"{gold['resourceType']}.{name}", target["category"], right[name], found.get(name)):
                 is_patient = name == "subject" and patient_of(one["body"]) == target["patient"]  # in another form
-                return "wrong_field" if is_patient else _KINDS.get(name, "wrong_field")
+                return "wrong_field" if is_patient else _KINDS.get(name.removeprefix("dosage."), "wrong_field")
     return ""
 
 
 def _elements(body: JSON) -> dict[str, Any]:
-    """The elements of a resource; in place of a dosage, those of the first one."""
+    """The elements of a resource; in place of its dosages, the elements of the first one."""
     if "dosageInstruction" not in body:
         return dict(body)
     dosage = body["dosageInstruction"][0]
-    return {**body, "dosageInstruction": None, "route": dosage["route"], **dosage["doseAndRate"][0]}
+    first = {"route": dosage["route"], **dosage["doseAndRate"][0]}
+    return {**body, "dosageInstruction": None, **{f"dosage.{name}": value for name, value in first.items()}}
 
 
 def _is_right(name: str, category: str, gold: Any, found: Any) -> bool:
@@ -201,6 +202,8 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {  # elements that need no
     "ServiceRequest.code": _has_first_code,
     "ServiceRequest.note": _is_in_note,
     "ServiceRequest.occurrenceDateTime": lambda gold, found: gold[:14] in found,  # to the hour
-    "replace_potassium.doseQuantity": _is_near_dose,
-    "replace_potassium.route": lambda gold, found: gold == (found.lower().strip() if isinstance(gold, str) else found),
+    "replace_potassium.dosage.doseQuantity": _is_near_dose,
+    "replace_potassium.dosage.route": lambda gold, found: (
+        gold == (found.lower().strip() if isinstance(gold, str) else found)
+    ),
 }

@@ -136,5 +136,5 @@ def _said(step: Done, style: Style, asked: Asked) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if step.name == "Finish":
         return finished(style, asked.voice.worded(str(step.arguments["response"]), asked.draws))
-    is_last = isinstance(asked.knowledge, ChartKnowledge) and step == _plan(asked, asked.knowledge)[-1]
+    is_last = isinstance(asked.knowledge, ChartKnowledge) and [step] == [*_plan(asked, asked.knowledge)][-1:]
     return called(style, step.name, step.arguments, last=is_last)

@@ -52,7 +52,7 @@ class Function:
     method: Method
     resource: str
     server: Server | None
-    keeps: bool
+    acknowledges: bool
 
     @property
     def effect(self) -> Effect:
@@ -63,7 +63,7 @@ class Function:
     def traits(self) -> ToolTraits:
         """Which server it asks."""
         server = self.server
-        return ToolTraits(identity=f"{server.base_url} keeps={self.keeps}" if server else "")
+        return ToolTraits(identity=f"{server.base_url} acknowledges={self.acknowledges}" if server else "")
 
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Send the request."""
@@ -71,7 +71,7 @@ class Function:
         try:
             _as_json(arguments, "bad_arguments")
             if self.method == "POST":
-                data |= {"body": arguments, "shared": self.server is not None and self.keeps}
+                data |= {"body": arguments, "shared": self.server is not None and not self.acknowledges}
             reply = await self._ask(context, arguments)
             data["status"] = reply.status
             text = _as_json(reply.body, "unavailable")
@@ -85,7 +85,7 @@ class Function:
         """The answer of the server, or of the sample's chart: a scan may take long, so it leaves the loop."""
         chart = cast(Chart, context.state)
         if self.method == "POST":
-            if not self.keeps:
+            if self.acknowledges:
                 return Reply(200, _ACCEPTED)
             body = standard_form(arguments)
             return await self.server.create(self.resource, body) if self.server else chart.create(self.resource, body)
@@ -151,7 +151,7 @@ class Fhir:
         else:
             schema = {**schema, "additionalProperties": True}  # the standard decides
         return f"{title[1]}_{title[2]}", Function(
-            ToolSpec(name, text, schema), method, found[2], server, self.posts == "apply"
+            ToolSpec(name, text, schema), method, found[2], server, self.posts != "apply"
         )
 
     @property
