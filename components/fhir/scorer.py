@@ -16,7 +16,7 @@ from components.fhir.grading import ERRORS, grade, posts_of
 SUCCESS, STRICT, QUERY, ACTION = "fhir/success", "fhir/strict", "fhir/query", "fhir/action"
 ANSWER, WRITES, POSTS, REFUSED = "fhir/answer", "fhir/writes", "fhir/posts", "fhir/refused_posts"
 ERROR = "fhir/errors/{}"
-_ERRORS = tuple(ERROR.format(name) for name in ERRORS if name != "refused_write")
+_ERRORS = tuple(ERROR.format(name) for name in (*ERRORS, "other_form") if name != "refused_write")
 _RATES = (SUCCESS, STRICT, QUERY, ACTION, ANSWER, WRITES)
 _COUNTS = {POSTS: "requests", REFUSED: "requests"}
 
@@ -31,8 +31,9 @@ def _unfit(sample: Sample) -> str:
 class FhirTasks:
     """0 or 1: ``fhir/success`` (the headline), ``fhir/strict``; of one kind of task alone ``fhir/query`` and
     ``fhir/action``; ``fhir/answer`` and ``fhir/writes``, the two halves of success; ``fhir/errors/TYPE``, the first
-    error of the published reading. Counts: ``fhir/posts`` and ``fhir/refused_posts``. A run that did not end with an
-    answer has failed; errors, and tasks whose gold needs a server that is not known, are unscored."""
+    error of the published reading, ``other_form`` where it is strictly right. Counts: ``fhir/posts`` and
+    ``fhir/refused_posts``. A run that did not end with an answer has failed; errors, and tasks whose gold needs a server
+    that is not known, are unscored."""
 
     version: ClassVar[str] = "2"  # changes when a score can
     traits: ClassVar[ScorerTraits] = ScorerTraits(
@@ -46,20 +47,22 @@ class FhirTasks:
         if why := _unfit(sample) or ("ended in an error" if trajectory.stop == "error" else ""):
             return [Score(name, None, f"unscored: {why}") for name in self.traits.kinds]
         graded, category = grade(sample.target, trajectory), sample.metadata.get("fhir_category")
+        strict = grade(sample.target, trajectory, strict=True)
+        error = "other_form" if graded.error and strict.right else graded.error
         posts, right = posts_of(trajectory), float(graded.right)
         values: dict[str, float | None] = {
             SUCCESS: right,
-            STRICT: float(grade(sample.target, trajectory, strict=True).right),
+            STRICT: float(strict.right),
             QUERY: right if category in QUERIES else None,
             ACTION: right if category in ACTIONS else None,
             ANSWER: float(graded.answer),
             WRITES: float(graded.writes),
-            **{name: float(name == ERROR.format(graded.error)) for name in _ERRORS},
+            **{name: float(name == ERROR.format(error)) for name in _ERRORS},
             POSTS: float(len(posts)),
             REFUSED: float(sum(one.error is not None for one in posts)),
         }
         ended, answer = trajectory.failure or trajectory.stop, trajectory.answer
         read = f"no answer ({ended})" if answer is None else f"read {answer[-200:]!r}"
         right_is = f"right is {sample.target['answer']} and {len(sample.target['requests'])} requests"
-        verdict = f"{graded.error or 'right'}: {read}, {right_is}"
+        verdict = f"{error or 'right'}: {read}, {right_is}"
         return [Score(name, value, verdict if name == SUCCESS else "") for name, value in values.items()]

@@ -155,6 +155,7 @@ def test_all_writes_to_a_shared_server_count():
     [
         (MAGNESIUM, "[1.4]", [changed(ORDER, "subject.reference", "Patient/other")], "wrong_patient_write"),
         (MAGNESIUM, "[1.4]", [changed(ORDER, f"{DOSE}.value", 20)], "wrong_dose_order"),
+        (MAGNESIUM, "[1.4]", [changed(ORDER, "authoredOn", "2026-03-02T10:30:00+01:00")], "other_form"),
         (MAGNESIUM, "[1.4]", [changed(ORDER, "medicationCodeableConcept.coding.0.code", "1")], "wrong_drug_order"),
         (MAGNESIUM, "[1.4]", [], "missing_write"), (MAGNESIUM, "[1.4]", [ORDER, ORDER], "needless_write"),
         (MAGNESIUM, "[14]", [ORDER], "wrong_number_tenfold"), (MAGNESIUM, "[1.6]", [ORDER], "wrong_number"),
