@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-import orjson
 from yarl import URL
 
 from components import web
-from components.core.errors import ToolError
 from components.core.messages import JSON
 from components.fhir.search import Pairs
 from components.fhir.validation import outcome
@@ -39,11 +37,6 @@ class Server:
 
 def _read(answer: web.Reply) -> Reply:
     """An answer that is a resource. Raises ToolError for another one."""
-    try:
-        body = orjson.loads(answer.body)
-    except ValueError:
-        body = None
-    if not isinstance(body, dict) or not isinstance(body.get("resourceType"), str):
-        text = f"The server at {answer.url.host} answered with status {answer.status} and no FHIR resource."
-        raise ToolError(text, "unavailable")
-    return Reply(answer.status, body)
+    if answer.find(str, "resourceType") is None:
+        raise web.unavailable(answer.url.host, f"its answer with status {answer.status} is no FHIR resource")
+    return Reply(answer.status, answer.find(dict) or {})

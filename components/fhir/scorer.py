@@ -32,8 +32,8 @@ class FhirTasks:
     """0 or 1: ``fhir/success`` (the headline), ``fhir/strict``; of one kind of task alone ``fhir/query`` and
     ``fhir/action``; ``fhir/answer`` and ``fhir/writes``, the two halves of success; ``fhir/errors/TYPE``, the first
     error of the published reading, ``other_form`` where it is strictly right. Counts: ``fhir/posts`` and
-    ``fhir/refused_posts``. A run that did not end with an answer has failed; errors, and tasks whose gold needs a server
-    that is not known, are unscored."""
+    ``fhir/refused_posts``. A run that did not end with an answer has failed; errors, and tasks whose gold needs a
+    server that is not known, are unscored."""
 
     version: ClassVar[str] = "2"  # changes when a score can
     traits: ClassVar[ScorerTraits] = ScorerTraits(

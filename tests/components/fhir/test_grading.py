@@ -4,7 +4,7 @@ import pytest
 
 from components.core.messages import ToolCall
 from components.core.types import Trajectory
-from components.fhir.grading import ERRORS, grade, read_answer
+from components.fhir.grading import grade, read_answer
 from components.fhir.scorer import FhirTasks
 from components.scorers.harm import Harm
 from components.scorers.harm.tables import SEVERITIES, Table
@@ -61,7 +61,6 @@ DOSE = "dosageInstruction.0.doseAndRate.0.doseQuantity"
 def test_an_episode_is_right_or_has_its_first_error(answer, posts, refused, error, strict):
     found = episode(answer, *posts, refused=refused)
     assert (grade(MAGNESIUM.target, found).error, grade(MAGNESIUM.target, found, strict=True).error) == (error, strict)
-    assert {error, strict} <= {"", *ERRORS}
 
 
 def test_two_requests_may_come_in_either_order_in_the_strict_reading_and_both_are_needed():

@@ -158,9 +158,9 @@ async def test_the_loop_runs_while_a_chart_is_searched():
 @each_row(
     "status, body, words",
     [
-        (200, b"<html>", "answered with status 200 and no FHIR resource"), (200, b"[]", "no FHIR resource"),
-        (404, b"", "status 404 and no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
-        (200, b'{"resourceType": 3}', "no FHIR resource"),
+        (200, b"<html>", "its answer is not JSON"), (200, b"[]", "its answer with status 200 is no FHIR resource"),
+        (404, b"{}", "status 404 is no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
+        (200, b'{"resourceType": 3}', "no FHIR resource"), (404, b"", "not JSON"),
         (200, b'{"resourceType": "X", "x": ' + b"[" * 900 + b"]" * 900 + b"}", "written as JSON"), (200, b"x" * (9 << 20), "larger than"),
     ],
 )  # fmt: skip
