@@ -1,7 +1,7 @@
 """The simulated model on tasks over a FHIR server: it looks up what the task needs, creates what is right, and answers.
 
-With ``competence`` it does so without a mistake; otherwise it reads another value, forgets to write, writes another
-value, or takes the first patient that a search finds for the one who is meant. Without a result it knows no value.
+With ``competence`` it does so without a mistake; otherwise it reads and writes another value, forgets to write, or
+takes the first patient that a search finds for the one who is meant. Without a result it knows no value.
 """
 
 import re
@@ -21,7 +21,7 @@ from components.simulation.history import Done, call_in, review
 _CODE, _DATE = re.compile(r'code for .{1,40}? is "(\w+)"'), re.compile(r"\d{4}-\d\d-\d\d")
 _VALUE = re.compile(r'"value(String)?":"?(?=\d)')
 _PATIENT = re.compile(r'"resourceType":"Patient","id":"([\w.-]+)"')
-_MISTAKES = ("other value", "no write", "other write", "other patient")
+_MISTAKES = ("other value", "no write", "other patient")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _answer(asked: Asked, knowledge: ChartKnowledge) -> str:
     looked = [one.name for one in knowledge.lookup()]
     seen = [one.saw or "" for one in asked.history.done if one.name in looked]
     found = not looked or any('"resourceType":"Bundle"' in text for text in seen)
-    return knowledge.opinion(found and _mistake(asked) in ("", "other patient", "other write"), asked.draws)
+    return knowledge.opinion(found and _mistake(asked) in ("", "other patient"), asked.draws)
 
 
 def _step(asked: Asked, knowledge: ChartKnowledge) -> Done:
@@ -116,7 +116,7 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
     lookup, writes, mistake = knowledge.lookup(), knowledge.writes(), _mistake(asked)
     if mistake == "no write":
         return lookup
-    if mistake == "other write":
+    if mistake == "other value":
         writes = [Done(one.name, _altered(one.arguments)) for one in writes]
     elif mistake == "other patient" and writes:
         seen = "".join(one.saw or "" for one in asked.history.done if one.name == "Patient_Search")
