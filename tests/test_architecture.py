@@ -138,7 +138,7 @@ LIBRARIES = {  # library -> the files that may import it
     "litellm": ("components/models/litellm_chat.py",),
     "aiohttp": (
         "components/agents/external/endpoint.py", "components/fhir/serve.py", "components/models/simulated/serve.py",
-        "components/serving/*", "components/tools/web.py", "runner/mcp.py",
+        "components/serving/*", "components/web/*", "runner/mcp.py",
     ),
     "mcp": (
         "components/agents/external/endpoint.py", "components/serving/tools.py", "components/tools/mcp/*",

@@ -11,52 +11,39 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.fhir.gold import NUMBERED, QUERIES, Gold, Task, gold_of
 from components.fhir.world import open_world, resource_files
-from components.files.file_dataset import HOW, FileDataset, Part, add_request
+from components.files.file_dataset import HOW, FolderDataset, Part, add_request
 from components.files.rows import Row, json_records
 
 MOST_REQUESTS = 5  # of a task: a grader tries them in every order
-_SHIPPED = Path(__file__).parent
 _REQUEST = (
     'Write the answer as a JSON list in the last line, such as ["S1234567"] or [4.2]; [] where no answer is asked for.'
 )
 
 
 @dataclass(frozen=True)
-class MedAgentBench(FileDataset[Row]):
-    """One split. ``path`` is a folder with the file ``tasks``, ``shipped`` one next to this module; the first that is
-    given counts. ``world``: the server's resources (NDJSON or Bundles), from which the right answers come; without them
-    tasks that need them are unscored. A row with ``gold`` states what is right itself."""
+class MedAgentBench(FolderDataset[Row]):
+    """One split, in the file ``tasks``. ``world``: the server's resources (NDJSON or Bundles), from which the right
+    answers come; without them tasks that need them are unscored. A row with ``gold`` states what is right itself."""
 
-    path: str | None = None
-    shipped: str | None = None
     tasks: str = "test_data_v2.json"
     world: str | None = None
     title = "MedAgentBench"
     split_names = ("test",)
     how = HOW.format("medagentbench", "take data/medagentbench/ from github.com/stanfordmlgroup/MedAgentBench", "...")
 
-    def __post_init__(self) -> None:
-        if self.path is None and self.shipped is None:
-            raise ConfigError("dataset.path: give the folder of the tasks")
-
-    @property
-    def _root(self) -> Path:
-        return Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
-
     @cached_property
     def _place(self) -> Path | None:
         """Where the resources are."""
         if self.world is None:
             return None
-        return Path(self.world).expanduser() if self.path is not None or not self.shipped else self._root / self.world
+        return Path(self.world).expanduser() if self.path is not None or not self.shipped else self.root / self.world
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
-        return {"tasks": self._root / self.tasks}
+        return {"tasks": self.root / self.tasks}
 
     def contents(self, split: str) -> Sequence[Path]:
         """The tasks and the resources. Raises ConfigError."""
@@ -80,7 +67,7 @@ class MedAgentBench(FileDataset[Row]):
         needs = "the right answer comes from the FHIR server; give dataset.world (docs/papers/medagentbench.md)"
         if world:
             needs = f"the resources hold no patient {number!r:.60}"
-        target = {"unscored": needs} if gold is None else {**gold._asdict(), "patient": patient}
+        target = {"unscored": needs} if gold is None else {**gold._asdict(), "category": category, "patient": patient}
         kind = "query" if category in QUERIES else "action"
         return Sample(
             Problem(name, add_request(task.instruction, _REQUEST), context=task.context),
@@ -109,7 +96,7 @@ def _stated(row: Row, category: str) -> Gold | None:
     if gold is None:
         return None
     if not isinstance(gold, Mapping) or not gold.keys() <= {*Gold._fields} or "answer" not in gold:
-        raise row.error("gold", f"must have answer and may have {', '.join(Gold._fields[1:])}, found {gold!r:.80}")
+        raise row.error("gold", f"must have answer and may have requests, found {gold!r:.80}")
     stated = Gold(**gold)
     if not isinstance(stated.answer, list | None):
         raise row.error("gold", f"answer must be a list or null, found {stated.answer!r:.80}")

@@ -1,8 +1,8 @@
 """The right answer and the right requests of a task of MedAgentBench, from the task's text and the server's content.
 
-Source: Jiang et al. 2025, NEJM AI, arXiv 2501.14654, and the texts of its tasks, which state codes, doses and times.
-The authors hand out their reference solutions apart: these rules are written from the categories as the article and the
-tasks describe them, and may differ in details that those leave open (docs/papers/medagentbench.md lists them).
+Source: Jiang et al. 2025, NEJM AI, arXiv 2501.14654; the texts of its tasks, which state codes, doses and times; the
+rules of its reference solutions (docs/papers/medagentbench.md). Requests have the form that those want: the route of a
+drug is a text and a note is an object, where the standard has an object and a list.
 """
 
 import re
@@ -26,6 +26,7 @@ NUMBERED = (  # the categories 1 to 10
     "refer", "replace_potassium", "repeat_hba1c",
 )  # fmt: skip
 NDC, LOINC, SNOMED = "http://hl7.org/fhir/sid/ndc", "http://loinc.org", "http://snomed.info/sct"
+_VITALS = {"system": "http://hl7.org/fhir/observation-category", "code": "vital-signs", "display": "Vital Signs"}
 GOAL, LOW_MAGNESIUM = 3.5, 1.9  # mmol/L of potassium; mg/dL of magnesium up to which it is low
 _UNITS = {  # of results, and the substance, by which units are converted
     **dict.fromkeys(("recent_magnesium", "replace_magnesium"), ("mg/dL", "magnesium")),
@@ -40,14 +41,18 @@ _LOINC, _SNOMED = re.compile(r"LOINC code for [\w ]+ is:? (\d+-\d)"), re.compile
 
 
 class Gold(NamedTuple):
-    """``answer``: the right list; None: any. ``optional``: an empty list is right too, since the task asks for what is
-    done and not for an answer. ``mean``: the answer may be rounded. ``requests``: the resources to create, without what
-    may differ."""
+    """``answer``: the right list; None: any. ``requests``: the resources to create, in order."""
 
     answer: Sequence[Any] | None
     requests: Sequence[JSON] = ()
-    optional: bool = False
-    mean: bool = False
+
+
+class Result(NamedTuple):
+    """A laboratory result: its time, its value, and the time as the server writes it."""
+
+    time: datetime
+    value: float
+    written: str
 
 
 class Task(NamedTuple):
@@ -76,12 +81,12 @@ class Task(NamedTuple):
         except ValueError as error:
             raise ConfigError(f"{self.place}: {error}") from None
 
-    def results(self, within: timedelta | None = None) -> list[tuple[datetime, float, str]]:
-        """Time, value and time as written of the patient's results of the task's test, the newest last. Raises
-        ConfigError for one in a unit that cannot be converted."""
-        code, found = self.find(_CODE), []
+    def results(self, within: timedelta | None = None) -> list[Result]:
+        """The patient's results of the task's test. Raises ConfigError for one in a
+        unit that cannot be converted."""
+        code, found = self.find(_CODE), list[Result]()
         unit, substance = self.unit
-        for one in self.world.find("Observation", self.patient, code) if self.world else ():
+        for one in self.world.find("Observation", [self.patient], code) if self.world else ():
             quantity, written = one.get("valueQuantity"), one.get("effectiveDateTime")
             quantity = quantity if isinstance(quantity, dict) else {}
             value = quantity.get("value")
@@ -97,13 +102,12 @@ class Task(NamedTuple):
             except (ValueError, ToolError) as error:
                 raise ConfigError(f"{self.place}: Observation/{one.get('id')}: {error}") from None
             if within is None or time >= self.now - within:
-                found.append((time, number, written))
-        return sorted(found)
+                found.append(Result(time, number, written))
+        return found
 
-    def latest(self, within: timedelta | None = None) -> float:
-        """The value of the newest result; -1 without one. Raises ConfigError."""
-        found = self.results(within)
-        return found[-1][1] if found else -1
+    def latest(self, within: timedelta | None = None) -> Result | None:
+        """The newest result, of several at that time the first. Raises ConfigError."""
+        return max(self.results(within), key=lambda one: one.time, default=None)
 
     def order(self, resource: str, **elements: Any) -> JSON:
         """An order for the patient, at the time of the task."""
@@ -115,7 +119,7 @@ class Task(NamedTuple):
         """An order of the task's drug."""
         given = {"doseQuantity": {"value": dose, "unit": unit}, **rate}
         drug = {"coding": [{"system": NDC, "code": self.find(_NDC)}]}
-        dosage = {"route": {"text": route}, "doseAndRate": [given]}
+        dosage = {"route": route, "doseAndRate": [given]}
         return self.order("MedicationRequest", medicationCodeableConcept=drug, dosageInstruction=[dosage])
 
     def service(self, system: str, code: str, **elements: Any) -> JSON:
@@ -143,53 +147,56 @@ def _age(task: Task) -> Gold:
     return Gold([now.year - born.year - ((now.month, now.day) < (born.month, born.day))])
 
 
+def _value(result: Result | None) -> Gold:
+    return Gold([result.value if result else -1])
+
+
 def _record_vitals(task: Task) -> Gold:
-    vitals = {"coding": [{"code": "vital-signs"}]}  # the published card names a system that is not the standard's
     sent = {
-        "resourceType": "Observation", "status": "final", "category": [vitals], "code": {"text": task.find(_FLOWSHEET)},
-        "effectiveDateTime": task.now.isoformat(), "valueString": task.find(_QUOTED, task.instruction),
-        "subject": {"reference": f"Patient/{task.patient}"},
+        "resourceType": "Observation", "status": "final", "category": [{"coding": [_VITALS]}],
+        "code": {"text": task.find(_FLOWSHEET)}, "effectiveDateTime": task.now.isoformat(),
+        "valueString": task.find(_QUOTED, task.instruction), "subject": {"reference": f"Patient/{task.patient}"},
     }  # fmt: skip
     return Gold(None, [sent])
 
 
 def _replace_magnesium(task: Task) -> Gold:
-    level = task.latest(_DAY)
-    dose = next((dose for below, dose in _DOSES if 0 <= level < below), None)
+    result = task.latest(_DAY)
+    dose = next((dose for below, dose in _DOSES if result and result.value < below), None)
     orders = [task.medication("g", dose, "IV", rateQuantity={"value": dose, "unit": "h"})] if dose else []
-    return Gold([level], orders, optional=True)
+    return _value(result)._replace(requests=orders)
 
 
 def _mean_glucose(task: Task) -> Gold:
-    found = [value for _, value, _ in task.results(_DAY)]
-    return Gold([fmean(found) if found else -1], mean=bool(found))
+    found = [one.value for one in task.results(_DAY)]
+    return Gold([fmean(found) if found else -1])
 
 
 def _refer(task: Task) -> Gold:
-    note = [{"text": task.find(_QUOTED, task.instruction)}]
+    note = {"text": task.find(_QUOTED, task.instruction)}
     return Gold(None, [task.service(SNOMED, task.find(_SNOMED), note=note)])
 
 
 def _replace_potassium(task: Task) -> Gold:
-    level, orders = task.latest(), list[JSON]()
-    if 0 <= level < GOAL:
-        dose = round((GOAL - level) * 100, 6)  # 10 mEq for every 0.1 below
+    result, orders = task.latest(), list[JSON]()
+    if result and result.value < GOAL:
+        dose = round((GOAL - result.value) * 100, 6)  # 10 mEq for every 0.1 below
         morning = (task.now + _DAY).replace(hour=8, minute=0, second=0).isoformat()
         check = task.service(LOINC, task.find(_LOINC), occurrenceDateTime=morning)
         orders = [task.medication("mEq", dose, "oral"), check]
-    return Gold([level], orders, optional=True)
+    return _value(result)._replace(requests=orders)
 
 
 def _repeat_hba1c(task: Task) -> Gold:
-    found, now = task.results(), task.now
+    result, now = task.latest(), task.now
     year_ago = now.replace(year=now.year - 1, day=min(now.day, 28) if now.month == 2 else now.day)
-    is_old = not found or found[-1][0] < year_ago
-    return Gold([*found[-1][1:]] if found else [-1], [task.service(LOINC, task.find(_LOINC))] if is_old else [])
+    orders = [task.service(LOINC, task.find(_LOINC))] if result is None or result.time < year_ago else []
+    return Gold([result.value, result.written] if result else [-1], orders)
 
 
 _RULES: Mapping[str, Callable[[Task], Gold]] = {
-    "age": _age, "record_vitals": _record_vitals, "recent_magnesium": lambda task: Gold([task.latest(_DAY)]),
+    "age": _age, "record_vitals": _record_vitals, "recent_magnesium": lambda task: _value(task.latest(_DAY)),
     "replace_magnesium": _replace_magnesium, "mean_glucose": _mean_glucose, "refer": _refer,
-    "latest_glucose": lambda task: Gold([task.latest()]), "replace_potassium": _replace_potassium,
+    "latest_glucose": lambda task: _value(task.latest()), "replace_potassium": _replace_potassium,
     "repeat_hba1c": _repeat_hba1c,
 }  # fmt: skip

@@ -1,62 +1,42 @@
 """A FHIR server that is reached over HTTP. What it answers is untrusted."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
 
-import orjson
 from yarl import URL
 
-from components.core.errors import ToolError
+from components import web
 from components.core.messages import JSON
 from components.fhir.search import Pairs
 from components.fhir.validation import outcome
 from components.fhir.world import Reply
 
 _GET = {"Accept": "application/fhir+json"}
-_POST = {**_GET, "Content-Type": "application/fhir+json"}
+_POST = {**_GET, "Content-Type": "application/fhir+json", "Prefer": "return=representation"}
 _REFUSALS = (400, 404, 405, 409, 410, 412, 422)  # with an OperationOutcome that the model can act on
-_ACCEPTED = outcome(("informational", "The request was accepted.", ""), severity="information")
-
-
-@runtime_checkable
-class Http(Protocol):
-    """An HTTP client with limits of time, size and attempts; its replies have ``status`` and ``body``. ``post_once``
-    makes no second attempt, which could create a second resource. Raises ToolError."""
-
-    async def get(self, url: URL, parameters: None, headers: dict[str, str], accept: Collection[int], /) -> Any: ...
-
-    async def post_once(self, url: URL, body: object, headers: dict[str, str], accept: Collection[int], /) -> Any: ...
+_CREATED = outcome(("informational", "It was created; the server returned no content.", ""), severity="information")
 
 
 @dataclass(frozen=True)
 class Server:
-    """The server at ``base_url``, with one state for all. ``keeps``: what is posted is sent there; otherwise it is
-    answered as accepted, and the server stays as it is."""
+    """The server at ``base_url``, with one state for all."""
 
     base_url: str
-    http: Http
-    keeps: bool = True
+    client: web.Web
 
     async def search(self, resource: str, pairs: Pairs) -> Reply:
         """What the server finds. Raises ToolError."""
         url = (URL(self.base_url) / resource).with_query(list(pairs))
-        return _read(url, await self.http.get(url, None, _GET, _REFUSALS))
+        return _read(await self.client.get(url, None, _GET, _REFUSALS))
 
     async def create(self, resource: str, body: JSON) -> Reply:
-        """What the server makes of a resource. Raises ToolError."""
-        url = URL(self.base_url) / resource
-        sent = await self.http.post_once(url, body, _POST, _REFUSALS) if self.keeps else None
-        return _read(url, sent) if sent else Reply(200, _ACCEPTED)
+        """What the server makes of a resource, in one attempt: a second could create it twice. Raises ToolError."""
+        answer = await self.client.post_once(URL(self.base_url) / resource, body, _POST, _REFUSALS)
+        is_empty = answer.status < 300 and not answer.body.strip()
+        return Reply(answer.status, _CREATED) if is_empty else _read(answer)
 
 
-def _read(url: URL, answer: Any) -> Reply:
+def _read(answer: web.Reply) -> Reply:
     """An answer that is a resource. Raises ToolError for another one."""
-    try:
-        body = orjson.loads(answer.body)
-    except ValueError:
-        body = None
-    if not isinstance(body, dict) or not isinstance(body.get("resourceType"), str):
-        text = f"The server at {url.host} answered with status {answer.status} and no FHIR resource."
-        raise ToolError(text, "unavailable")
-    return Reply(answer.status, body)
+    if answer.find(str, "resourceType") is None:
+        raise web.unavailable(answer.url.host, f"its answer with status {answer.status} is no FHIR resource")
+    return Reply(answer.status, answer.find(dict) or {})

@@ -125,9 +125,9 @@ def _date(option: str) -> Fits:
 
 
 def _reference(option: str) -> Fits:
-    if not (wanted := patient_in(option)):
+    if not (asked := patient_in(option)):
         raise ValueError(f"{option!r:.60} is no reference to a patient, such as Patient/ID")
-    return lambda found: any(patient_in(one) == wanted for value in found for one in values_at(value, "reference"))
+    return lambda found: any(patient_in(one) == asked for value in found for one in values_at(value, "reference"))
 
 
 def _token(option: str) -> Fits:

@@ -15,6 +15,7 @@ from aiohttp import web
 from components.core.errors import ConfigError
 from components.fhir.search import Refused
 from components.fhir.world import Chart, Reply, open_world, refusal
+from components.serving import endpoint
 
 MINI = Path(__file__).parent / "fhir_mini" / "world.jsonl"
 _LARGEST, _MOST_CREATED = 1 << 17, 10_000  # bytes of a request; resources that are kept
@@ -24,11 +25,11 @@ def application(chart: Chart) -> web.Application:
     """The server of a chart, below /fhir."""
 
     async def search(request: web.Request) -> web.Response:
-        base = f"{request.scheme}://{request.host}/fhir"
-        return _answer(chart.search(request.match_info["resource"], list(request.query.items()), base))
+        base, pairs = f"{request.scheme}://{request.host}/fhir", list(request.query.items())
+        return _answer(await asyncio.to_thread(chart.search, request.match_info["resource"], pairs, base))
 
     async def read(request: web.Request) -> web.Response:
-        return _answer(chart.read(request.match_info["resource"], request.match_info["id"]))
+        return _answer(await asyncio.to_thread(chart.read, request.match_info["resource"], request.match_info["id"]))
 
     async def create(request: web.Request) -> web.Response:
         if len(chart.created) >= _MOST_CREATED:
@@ -53,10 +54,8 @@ def _answer(found: Reply) -> web.Response:
 
 async def start(chart: Chart, host: str, port: int) -> tuple[web.AppRunner, str]:
     """Listen; port 0 picks a free one. Returns what stops it (``cleanup``), and the base URL. Raises OSError."""
-    runner = web.AppRunner(application(chart), access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, host, port).start()
-    return runner, f"http://{host}:{runner.addresses[0][1]}/fhir"
+    runner, url = await endpoint.listen(application(chart), host, port)
+    return runner, f"{url}/fhir"
 
 
 async def _serve(chart: Chart, host: str, port: int) -> None:

@@ -1,7 +1,7 @@
 """The simulated model on tasks over a FHIR server: it looks up what the task needs, creates what is right, and answers.
 
-With ``competence`` it does so without a mistake; otherwise it reads another value, forgets to write, writes another
-value, or takes the first patient that a search finds for the one who is meant. Without a result it knows no value.
+With ``competence`` it does so without a mistake; otherwise it reads and writes another value, forgets to write, or
+takes the first patient that a search finds for the one who is meant. Without a result it knows no value.
 """
 
 import re
@@ -19,8 +19,9 @@ from components.simulation.grammar import Style, called, finished, said
 from components.simulation.history import Done, call_in, review
 
 _CODE, _DATE = re.compile(r'code for .{1,40}? is "(\w+)"'), re.compile(r"\d{4}-\d\d-\d\d")
+_VALUE = re.compile(r'"value(String)?":"?(?=\d)')
 _PATIENT = re.compile(r'"resourceType":"Patient","id":"([\w.-]+)"')
-_MISTAKES = ("other value", "no write", "other write", "other patient")
+_MISTAKES = ("other value", "no write", "other patient")
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _answer(asked: Asked, knowledge: ChartKnowledge) -> str:
     looked = [one.name for one in knowledge.lookup()]
     seen = [one.saw or "" for one in asked.history.done if one.name in looked]
     found = not looked or any('"resourceType":"Bundle"' in text for text in seen)
-    return knowledge.opinion(found and _mistake(asked) in ("", "other patient", "other write"), asked.draws)
+    return knowledge.opinion(found and _mistake(asked) in ("", "other patient"), asked.draws)
 
 
 def _step(asked: Asked, knowledge: ChartKnowledge) -> Done:
@@ -115,7 +116,7 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
     lookup, writes, mistake = knowledge.lookup(), knowledge.writes(), _mistake(asked)
     if mistake == "no write":
         return lookup
-    if mistake == "other write":
+    if mistake == "other value":
         writes = [Done(one.name, _altered(one.arguments)) for one in writes]
     elif mistake == "other patient" and writes:
         seen = "".join(one.saw or "" for one in asked.history.done if one.name == "Patient_Search")
@@ -127,21 +128,13 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
 
 
 def _altered(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A resource with every number ten times as large, and other texts."""
-    changed = orjson.loads(orjson.dumps(body))
-    for dose in changed.get("dosageInstruction", ()):
-        dose["doseAndRate"][0]["doseQuantity"]["value"] *= 10
-    for name in ("valueString", "occurrenceDateTime"):
-        if name in changed:
-            changed[name] = changed[name].replace("1", "2").replace("8", "9")
-    for note in changed.get("note", ()):
-        note["text"] = note["text"].partition(" ")[0]
-    return dict(changed)
+    """A resource with other values: each begins with one digit more."""
+    return dict(orjson.loads(_VALUE.sub(r"\g<0>9", orjson.dumps(body).decode())))
 
 
 def _said(step: Done, style: Style, asked: Asked) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if step.name == "Finish":
         return finished(style, asked.voice.worded(str(step.arguments["response"]), asked.draws))
-    is_last = isinstance(asked.knowledge, ChartKnowledge) and step == _plan(asked, asked.knowledge)[-1]
+    is_last = isinstance(asked.knowledge, ChartKnowledge) and [step] == [*_plan(asked, asked.knowledge)][-1:]
     return called(style, step.name, step.arguments, last=is_last)

@@ -2,10 +2,11 @@
 
 Source: Jiang et al. 2025 (MedAgentBench), NEJM AI, arXiv 2501.14654: nine functions over a FHIR R4 API, which its
 release lists in ``funcs_v1.json``; a file in this layout gives the tools other cards. Departures: what is posted is
-validated and changes the sample's state, where the benchmark answers that it was accepted and leaves the server as it
-is (``posts=acknowledge``); functions are called as tools, not as lines of text.
+validated and changes the sample's state, where the benchmark answers that any JSON was accepted and leaves the server
+as it is (``posts=acknowledge``); functions are called as tools, not as lines of text.
 """
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,15 +16,16 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import orjson
-from yarl import URL
 
-from components.core.errors import ConfigError, ToolError, missing_extra
+from components import web
+from components.core.errors import ConfigError, ToolError
 from components.core.messages import JSON, ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool
 from components.core.traits import ToolsetTraits, ToolTraits
 from components.core.types import Observation, Privacy, Sample
-from components.fhir.remote import Http, Server
+from components.fhir.remote import Server
 from components.fhir.search import MANY, PARAMETERS, patient_in
+from components.fhir.validation import outcome, standard_form
 from components.fhir.world import CREATED, Chart, Reply, open_world
 from components.files.rows import read_json
 from components.text.structured import read_yaml
@@ -31,6 +33,7 @@ from components.text.structured import read_yaml
 Method = Literal["GET", "POST"]
 _SERVED = {"GET": tuple(PARAMETERS), "POST": CREATED}
 _FUNCTION = re.compile(r"(GET|POST) \{api_base\}/(\w+)")
+_ACCEPTED = outcome(("informational", "The request was accepted.", ""), severity="information")
 _TITLE = re.compile(r"(\w+)\.(\w+)(?: \(([\w ]+)\))?")
 _RESULT: JSON = {
     "_count": {"type": "integer", "description": "resources of a page, at most 1000; 20 without it"},
@@ -41,13 +44,15 @@ _RESULT: JSON = {
 
 @dataclass(frozen=True)
 class Function:
-    """A search or a creation as a tool. ``data`` of its observations: ``method``, ``resource``, ``status``, and of a
-    post ``body``, as it was sent. Raises ToolError with the OperationOutcome; bad_arguments."""
+    """A search or a creation as a tool. ``data`` of its observations, of failed ones too: ``method``, ``resource``,
+    ``status`` (none where no answer came), and of a post ``body``, as the model wrote it, and ``shared`` where it
+    reaches a server that all samples share. Raises ToolError with the OperationOutcome; bad_arguments."""
 
     spec: ToolSpec
     method: Method
     resource: str
-    server: Server | None = None
+    server: Server | None
+    acknowledges: bool
 
     @property
     def effect(self) -> Effect:
@@ -58,25 +63,36 @@ class Function:
     def traits(self) -> ToolTraits:
         """Which server it asks."""
         server = self.server
-        return ToolTraits(identity=f"{server.base_url} keeps={server.keeps}" if server else "")
+        return ToolTraits(identity=f"{server.base_url} acknowledges={self.acknowledges}" if server else "")
 
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Send the request."""
-        chart = self.server or cast(Chart, context.state)
         data: dict[str, Any] = {"method": self.method, "resource": self.resource}
-        _written(arguments, "bad_arguments")
-        if self.method == "GET":
-            pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value)]
-            reply = chart.search(self.resource, pairs)
-        else:
-            data["body"] = _as_lists(arguments, self.spec)
-            reply = chart.create(self.resource, data["body"])
-        found = reply if isinstance(reply, Reply) else await reply
-        data["status"] = found.status
-        text = _written(found.body, "unavailable")
-        if found.status >= 400:
-            raise ToolError(text, f"http_{found.status}", data)
+        try:
+            _as_json(arguments, "bad_arguments")
+            if self.method == "POST":
+                data |= {"body": arguments, "shared": self.server is not None and not self.acknowledges}
+            reply = await self._ask(context, arguments)
+            data["status"] = reply.status
+            text = _as_json(reply.body, "unavailable")
+        except ToolError as error:
+            raise ToolError(str(error), error.label, data) from None
+        if reply.status >= 400:
+            raise ToolError(text, f"http_{reply.status}", data)
         return Observation(text, data)
+
+    async def _ask(self, context: Context, arguments: JSON) -> Reply:
+        """The answer of the server, or of the sample's chart: a scan may take long, so it leaves the loop."""
+        chart = cast(Chart, context.state)
+        if self.method == "POST":
+            if self.acknowledges:
+                return Reply(200, _ACCEPTED)
+            body = standard_form(arguments)
+            return await self.server.create(self.resource, body) if self.server else chart.create(self.resource, body)
+        pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value)]
+        if self.server:
+            return await self.server.search(self.resource, pairs)
+        return await asyncio.to_thread(chart.search, self.resource, pairs)
 
 
 @dataclass(frozen=True)
@@ -84,12 +100,12 @@ class Fhir:
     """The functions of the benchmark over the world of each sample, or over the server at ``base_url``.
 
     ``functions``: a file in the layout of funcs_v1.json with other cards; null = the project's. ``posts``: apply = what
-    is created can be found afterwards; acknowledge = it is checked (by a world; a server is not asked), answered as
-    accepted, and nothing changes. ``permits``: data classes, in addition to open ones, that the server may receive.
+    is created is validated and can be found afterwards; acknowledge = any is answered as accepted, nothing is
+    checked and nothing changes. ``permits``: data classes, in addition to open ones, that the server may receive.
     Raises ConfigError.
     """
 
-    http: Http
+    http: web.Web
     base_url: str | None = None
     functions: str | None = None
     posts: Literal["apply", "acknowledge"] = "apply"
@@ -97,15 +113,9 @@ class Fhir:
 
     def __post_init__(self) -> None:
         if self.base_url is not None:
-            _check_address(self.base_url)
-        elif missing := missing_extra("toolset=fhir without base_url", "fhir", "fhir"):
-            raise ConfigError(missing)
+            web.base(self.base_url)
         if not self.tools:
             raise ConfigError(f"functions: {self.functions} lists none")
-
-    @property
-    def _server(self) -> Server | None:
-        return None if self.base_url is None else Server(self.base_url, self.http, self.posts == "apply")
 
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
@@ -135,11 +145,14 @@ class Fhir:
                 f" found {row.get('name')!r:.60} and {text!r:.60}"
             )
         name = "_".join(part.replace(" ", "_") for part in title.groups() if part)
+        server = Server(self.base_url, self.http) if self.base_url is not None else None
         if (method := cast(Method, found[1])) == "GET":
             schema = {**schema, "properties": {**properties, **_RESULT}}
         else:
             schema = {**schema, "additionalProperties": True}  # the standard decides
-        return f"{title[1]}_{title[2]}", Function(ToolSpec(name, text, schema), method, found[2], self._server)
+        return f"{title[1]}_{title[2]}", Function(
+            ToolSpec(name, text, schema), method, found[2], server, self.posts != "apply"
+        )
 
     @property
     def traits(self) -> ToolsetTraits:
@@ -159,20 +172,10 @@ class Fhir:
                 f"toolset=fhir: sample {sample.problem.id!r} has no FHIR resources; give toolset.base_url, or"
                 " dataset.world for medagentbench, or choose a dataset that has them (fhir_mini)"
             )
-        return replace(offer, state=Chart(open_world(Path(path)), self.posts == "apply"))
+        return replace(offer, state=Chart(open_world(Path(path))))
 
 
-def _check_address(text: str) -> None:
-    """Raise ConfigError for what is not the address of a server."""
-    try:
-        url = URL(text)
-    except ValueError:
-        url = URL()
-    if url.scheme not in ("http", "https") or not url.host or url.user or url.query_string or url.fragment:
-        raise ConfigError(f"base_url must be like http://host:8080/fhir, found {text!r}")
-
-
-def _written(value: Any, label: str) -> str:
+def _as_json(value: Any, label: str) -> str:
     """A value as JSON. Raises ToolError for what is none: too deep, numbers above 64 bits, halves of characters."""
     try:
         return orjson.dumps(value).decode()
@@ -187,10 +190,3 @@ def _texts(name: str, value: Any) -> list[str]:
         raise ToolError(f"{name} must be a text, or a list of at most {MANY}, found {value!r:.60}.", "bad_arguments")
     texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in values]
     return [patient_in(one) or one for one in texts] if name == "patient" else texts
-
-
-def _as_lists(body: JSON, spec: ToolSpec) -> dict[str, Any]:
-    """The body, with a note as the list that the standard wants where a card asks for an object, as the benchmark's."""
-    asked = spec.parameters.get("properties", {}).get("note", {}).get("type")
-    note = body.get("note")
-    return {**body, "note": [note]} if asked == "object" and isinstance(note, Mapping) else dict(body)

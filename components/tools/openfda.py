@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.tools.drugbank import Drug, Found, fitting, not_found
-from components.tools.web import KeyedService, unavailable
+from components.web import KeyedService, unavailable
 
 _LONGEST = 1500  # characters of a section
 

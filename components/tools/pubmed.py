@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from components.tools.passages import Passage
-from components.tools.web import KeyedService, unavailable
+from components.web import KeyedService, unavailable
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from annotated_types import Ge
 from yarl import URL
 
 from components.core.errors import ToolError
-from components.tools.web import REDIRECTS, KeyedService, is_public, unavailable
 from components.tools.web_snapshot import WebPage, read_page
+from components.web import REDIRECTS, KeyedService, is_public, unavailable
 
 _MOST_REDIRECTS = 3
 

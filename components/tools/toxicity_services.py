@@ -4,7 +4,7 @@ receive yours."""
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from components.tools.web import KeyedService, Reply, unavailable
+from components.web import KeyedService, Reply, unavailable
 
 _ATTRIBUTE = "TOXICITY"
 

@@ -11,7 +11,7 @@ from typing import Any
 from yarl import URL
 
 from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
-from components.tools.web import KeyedService, Texts, unavailable
+from components.web import KeyedService, Texts, unavailable
 
 
 @dataclass(frozen=True)

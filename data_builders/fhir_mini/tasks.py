@@ -44,9 +44,9 @@ def tasks(hospital: Hospital) -> list[dict[str, Any]]:
 
 def _row(
     category: str, patient: str | None, instruction: str, context: str, answer: Sequence[Any] | None,
-    requests: Sequence[dict[str, Any]] = (), optional: bool = False, mean: bool = False,
+    requests: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    gold = {"answer": answer, "requests": list(requests), "optional": optional, "mean": mean}
+    gold = {"answer": answer, "requests": list(requests)}
     return {
         "id": "", "category": category, "instruction": instruction, "context": context,
         **({"eval_MRN": patient} if patient else {}), "gold": gold,
@@ -148,7 +148,7 @@ def _replace_magnesium(hospital: Hospital) -> list[dict[str, Any]]:
         )
         context = f'{_TIME} The code for magnesium is "MG". The NDC for magnesium sulfate is {_MG}. {_DOSES}'
         orders = [_drug(number, _MG, "IV", dose, "g", dose)] if dose else []
-        rows.append(_row("replace_magnesium", number, text, context, [value or -1], orders, optional=True))
+        rows.append(_row("replace_magnesium", number, text, context, [value or -1], orders))
     return rows
 
 
@@ -163,7 +163,7 @@ def _mean_glucose(hospital: Hospital) -> list[dict[str, Any]]:
         context = f'{_TIME} The code for glucose is "GLU". {_NUMBER}'
         text = f"What is the mean glucose of patient {number} over the last 24 hours?"
         answer = sum(values) / len(values) if values else -1
-        rows.append(_row("mean_glucose", number, text, context, [answer], mean=bool(values)))
+        rows.append(_row("mean_glucose", number, text, context, [answer]))
     return rows
 
 
@@ -215,7 +215,7 @@ def _replace_potassium(hospital: Hospital) -> list[dict[str, Any]]:
         morning = "2026-03-03T08:00:00+00:00"
         check = _service(number, "http://loinc.org", "2823-3", occurrenceDateTime=morning)
         orders = [_drug(number, _K, "oral", dose, "mEq"), check] if dose else []
-        rows.append(_row("replace_potassium", number, text, context, [value], orders, optional=True))
+        rows.append(_row("replace_potassium", number, text, context, [value], orders))
     return rows
 
 

@@ -26,7 +26,6 @@ _EXTRAS = {
     "ray": ("ray", "jobs of a sweep on Ray"),
     "optuna": ("optuna", "sweeps that search"),
     "dicom": ("pydicom", "images in DICOM files"),
-    "fhir": ("fhir", "a FHIR server in the process"),
     "mcp": ("mcp", "tools of MCP servers, and toolsets as MCP servers"),
     "ratescore": ("RaTEScore", "a scorer of free text with models of its own"),
     "embedding": ("sentence_transformers", "pictures of records by sentence embeddings"),

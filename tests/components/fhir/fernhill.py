@@ -1,6 +1,7 @@
 """The mini's dataset and world, a small chart, and right requests, for tests."""
 
 import os
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -12,7 +13,7 @@ from components.core.types import Action, Observation, Observed, Sample, Step, T
 from components.fhir.dataset import MedAgentBench
 from components.fhir.toolset import Fhir
 from components.fhir.world import Chart, World, open_world
-from components.tools.web import Web
+from components.web import Web
 
 SLICE = Path(os.environ.get("CLINICAL_DATA_DIR", "none")) / "medagentbench/data/medagentbench"
 MINI = Path(components.fhir.__file__).parent / "fhir_mini" / "world.jsonl"
@@ -33,6 +34,17 @@ def samples() -> dict[str, Sample]:
 
 def toolset(**settings: Any) -> Fhir:
     return Fhir(http=Web(retries=0), **settings)
+
+
+def changed(body: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """A copy of a resource with another value at a path."""
+    copy = deepcopy(body)
+    *parts, last = path.split(".")
+    inner: Any = copy
+    for part in parts:
+        inner = inner[int(part) if part.isdigit() else part]
+    inner[last] = value
+    return copy
 
 
 def lab(name: str, when: str, code: str = "K", value: float = 4.0, patient: str = "p1") -> dict[str, Any]:

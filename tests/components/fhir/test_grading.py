@@ -1,34 +1,23 @@
-from copy import deepcopy
+import json
 
 import pytest
 
 from components.core.messages import ToolCall
 from components.core.types import Trajectory
-from components.fhir.grading import ERRORS, grade, read_answer
+from components.fhir.grading import grade, read_answer
 from components.fhir.scorer import FhirTasks
 from components.scorers.harm import Harm
 from components.scorers.harm.tables import SEVERITIES, Table
 from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.config.catalogue import CONF
-from tests.components.fhir.fernhill import VITALS, episode, samples
+from tests.components.fhir.fernhill import VITALS, changed, episode, samples
 from tests.table import each_row
 
 MAGNESIUM, POTASSIUM, HBA1C = (
     samples()[name] for name in ("replace_magnesium_2", "replace_potassium_1", "repeat_hba1c_3")
 )
 (ORDER,), (DRUG, CHECK), (LAB,) = (one.target["requests"] for one in (MAGNESIUM, POTASSIUM, HBA1C))
-
-
-def changed(body, path, value):
-    """A copy of a resource with another value at a path."""
-    copy = deepcopy(body)
-    *parts, last = path.split(".")
-    inner = copy
-    for part in parts:
-        inner = inner[int(part) if part.isdigit() else part]
-    inner[last] = value
-    return copy
 
 
 HARM = Harm(
@@ -49,17 +38,17 @@ DOSE = "dosageInstruction.0.doseAndRate.0.doseQuantity"
         ("[1.4]", [ORDER, ORDER], 1, "", "refused_write"), ("[1.4]", [ORDER], 1, "missing_write", "missing_write"),
         ("[1.4]", [changed(ORDER, "subject.reference", "Patient/other")], 0, "wrong_patient", "wrong_patient"),
         ("[1.4]", [ORDER, VITALS], 0, "wrong_patient", "wrong_patient"),
-        ("[1.4]", [changed(ORDER, "subject.reference", f"http://x/fhir/{ORDER['subject']['reference']}/_history/2")], 0, "", ""),
+        ("[1.4]", [changed(ORDER, "subject.reference", f"http://x/fhir/{ORDER['subject']['reference']}/_history/2")], 0, "wrong_field", ""),
         ("[1.4]", [changed(ORDER, "subject.reference", "")], 0, "wrong_patient", "wrong_patient"),
         ("[1.4]", [changed(ORDER, f"{DOSE}.value", 20)], 0, "wrong_value", "wrong_value"),
         ("[1.4]", [changed(ORDER, f"{DOSE}.value", 2.0)], 0, "", ""), ("[1.4]", [changed(ORDER, f"{DOSE}.unit", "mg")], 0, "wrong_value", "wrong_value"),
-        ("[1.4]", [changed(ORDER, f"{DOSE}.unit", "G")], 0, "", "wrong_value"),
+        ("[1.4]", [changed(ORDER, f"{DOSE}.unit", "G")], 0, "wrong_value", "wrong_value"),
         ("[1.4]", [changed(ORDER, "dosageInstruction.0.route.text", "oral")], 0, "wrong_field", "wrong_field"),
         ("[1.4]", [changed(ORDER, "dosageInstruction", ORDER["dosageInstruction"] * 2)], 0, "", "wrong_field"),
         ("[1.4]", [changed(ORDER, "medicationCodeableConcept.coding.0.code", "1")], 0, "wrong_code", "wrong_code"),
-        ("[1.4]", [changed(ORDER, "medicationCodeableConcept.coding.0.system", "ndc")], 0, "", "wrong_code"),
-        ("[1.4]", [changed(ORDER, "authoredOn", "2026-03-02T10:30:00+01:00")], 0, "", ""),
-        ("[1.4]", [changed(ORDER, "authoredOn", "2026-03-02")], 0, "", "wrong_time"),
+        ("[1.4]", [changed(ORDER, "medicationCodeableConcept.coding.0.system", "ndc")], 0, "wrong_code", "wrong_code"),
+        ("[1.4]", [changed(ORDER, "authoredOn", "2026-03-02T10:30:00+01:00")], 0, "wrong_time", ""),
+        ("[1.4]", [changed(ORDER, "authoredOn", "2026-03-02")], 0, "wrong_time", "wrong_time"),
         ("[1.4]", [changed(ORDER, "authoredOn", "2026-03-03")], 0, "wrong_time", "wrong_time"),
         ("[1.4]", [changed(ORDER, "authoredOn", "2026")], 0, "wrong_time", "wrong_time"),
         ("[1.4]", [changed(ORDER, "status", "draft")], 0, "wrong_field", "wrong_field"),
@@ -72,16 +61,16 @@ DOSE = "dosageInstruction.0.doseAndRate.0.doseQuantity"
 def test_an_episode_is_right_or_has_its_first_error(answer, posts, refused, error, strict):
     found = episode(answer, *posts, refused=refused)
     assert (grade(MAGNESIUM.target, found).error, grade(MAGNESIUM.target, found, strict=True).error) == (error, strict)
-    assert {error, strict} <= {"", *ERRORS}
 
 
-def test_two_requests_may_come_in_either_order_and_both_are_needed():
+def test_two_requests_may_come_in_either_order_in_the_strict_reading_and_both_are_needed():
     answer = str(POTASSIUM.target["answer"])
     assert grade(POTASSIUM.target, episode(answer, CHECK, DRUG), strict=True).right
+    assert grade(POTASSIUM.target, episode(answer, CHECK, DRUG)).error == "wrong_field"  # the published order is fixed
     assert grade(POTASSIUM.target, episode(answer, DRUG)).error == "missing_write"
     late = changed(CHECK, "occurrenceDateTime", "2026-03-04T08:00:00+00:00")
-    assert grade(POTASSIUM.target, episode(answer, late, DRUG)).error == "wrong_time"
-    assert grade(POTASSIUM.target, episode(answer, DRUG, DRUG)).error in ("wrong_field", "wrong_code")
+    assert grade(POTASSIUM.target, episode(answer, late, DRUG), strict=True).error == "wrong_time"
+    assert grade(POTASSIUM.target, episode(answer, DRUG, DRUG)).error == "wrong_field"
 
 
 def test_a_query_with_a_write_is_wrong_although_its_answer_is_right():
@@ -91,13 +80,17 @@ def test_a_query_with_a_write_is_wrong_although_its_answer_is_right():
     assert found.answer and not found.writes and found.error == "needless_write"
 
 
-def test_times_of_answers_are_instants_or_days():
+def test_times_of_answers_are_instants():
     value, when = HBA1C.target["answer"]
     day = when[:10]
-    assert grade(HBA1C.target, episode(f'[{value}, "{day}"]', LAB)).right
-    assert grade(HBA1C.target, episode(f'[{value}, "{day}"]', LAB), strict=True).error == "wrong_answer"
-    assert not grade(HBA1C.target, episode(f'[{value}, "2020-01-01"]', LAB)).right
-    assert grade(HBA1C.target, episode("[]", LAB)).error == "wrong_answer"  # the task asks for it
+    assert grade(HBA1C.target, episode(f'[{value}, "{when}"]', LAB)).right
+    for text in (day, "2020-01-01", 3):
+        answer = json.dumps([value, text])
+        assert [grade(HBA1C.target, episode(answer, LAB), strict=strict).error for strict in (False, True)] == [
+            "wrong_answer"
+        ] * 2
+    other = when.replace("T09:30:00+00:00", "T10:30:00+01:00")
+    assert other != when and grade(HBA1C.target, episode(f'[{value}, "{other}"]', LAB), strict=True).right
 
 
 def test_means_may_be_rounded_and_no_other_number():
@@ -147,11 +140,21 @@ def test_attempts_that_were_given_up_had_charts_of_their_own():
     assert grade(MAGNESIUM.target, tried).error == "needless_write"
 
 
+def test_all_writes_to_a_shared_server_count():
+    """Of earlier attempts, other lines and draws that were not chosen."""
+    first, second = episode(None, changed(ORDER, "subject.reference", "Patient/other")), episode("[1.4]", ORDER)
+    second.steps[0].branch = "trial/2"
+    first.steps[0].observed[0].observation.data["shared"] = True
+    tried = Trajectory([*first.steps, *second.steps], stop="answered", answer="[1.4]")
+    assert grade(MAGNESIUM.target, tried).error == grade(MAGNESIUM.target, tried, strict=True).error == "wrong_patient"
+
+
 @each_row(
     "sample, answer, posts, error",
     [
         (MAGNESIUM, "[1.4]", [changed(ORDER, "subject.reference", "Patient/other")], "wrong_patient_write"),
         (MAGNESIUM, "[1.4]", [changed(ORDER, f"{DOSE}.value", 20)], "wrong_dose_order"),
+        (MAGNESIUM, "[1.4]", [changed(ORDER, "authoredOn", "2026-03-02T10:30:00+01:00")], "other_form"),
         (MAGNESIUM, "[1.4]", [changed(ORDER, "medicationCodeableConcept.coding.0.code", "1")], "wrong_drug_order"),
         (MAGNESIUM, "[1.4]", [], "missing_write"), (MAGNESIUM, "[1.4]", [ORDER, ORDER], "needless_write"),
         (MAGNESIUM, "[14]", [ORDER], "wrong_number_tenfold"), (MAGNESIUM, "[1.6]", [ORDER], "wrong_number"),

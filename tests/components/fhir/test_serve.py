@@ -11,14 +11,17 @@ from yarl import URL
 from components.agents.react import ReAct
 from components.core.errors import ToolError
 from components.core.plain import Accept
+from components.core.types import Observation
 from components.fhir import export
 from components.fhir.grading import grade
 from components.fhir.serve import main, start
+from components.fhir.toolset import Fhir
 from components.fhir.world import Chart, open_world
 from components.grammars.native_tools import NativeTools
+from components.web import Web
 from runner.episode.episode import solve_sample
 from runner.episode.shared import Parts
-from tests.components.fhir.fernhill import MINI, VITALS, samples, toolset
+from tests.components.fhir.fernhill import MINI, VITALS, episode, samples, toolset
 from tests.components.fhir.test_toolset import Context
 from tests.parts import Intact, door
 from tests.simulated import simulated
@@ -36,12 +39,13 @@ async def serving():
 
 
 @asynccontextmanager
-async def answering(status, body, headers=None):
+async def answering(status, body, headers=None, wait=0):
     """A server that always answers so, and counts."""
     asked = []
 
     async def answer(request):
         asked.append(request.method)
+        await asyncio.sleep(wait)
         return web.Response(status=status, body=body, headers=headers)
 
     app = web.Application()
@@ -114,19 +118,49 @@ async def test_a_server_keeps_so_many_resources():
             assert reply.status == 422 and "10,000 resources are kept at most" in await reply.text()
 
 
-async def test_an_acknowledged_post_is_not_sent():
+async def test_an_acknowledged_post_is_neither_checked_nor_sent_nor_kept():
     async with answering(500, b"") as (url, asked):
-        offer = toolset(base_url=url, posts="acknowledge").open(samples()["age_1"])
+        for place in (None, url):
+            offer = toolset(base_url=place, posts="acknowledge").open(samples()["age_1"])
+            seen = await offer.tools["Observation_Create"](Context(offer.state), status="done")
+            assert "accepted" in seen.text and not getattr(offer.state, "created", [])
+            assert seen.data == {"method": "POST", "resource": "Observation", "status": 200, "body": {"status": "done"}, "shared": False}  # fmt: skip
+        assert asked == []
+
+
+async def test_a_resource_that_is_created_without_a_content_in_the_answer_is_created():
+    async with answering(201, b"") as (url, asked):
+        offer = toolset(base_url=url).open(samples()["age_1"])
         seen = await offer.tools["Observation_Create"](Context(offer.state), **VITALS)
-        assert "accepted" in seen.text and seen.data["status"] == 200 and asked == []
+        assert "It was created" in seen.text and asked == ["POST"]
+        assert seen.data == {"method": "POST", "resource": "Observation", "status": 201, "body": VITALS, "shared": True}
+
+
+async def test_a_post_without_an_answer_leaves_a_trace_and_is_no_creation():
+    async with answering(200, b"", wait=0.3) as (url, _):
+        offer = Fhir(http=Web(retries=0, timeout_seconds=0.1), base_url=url).open(samples()["age_1"])
+        with pytest.raises(ToolError, match=r"no answer within 0\.1 s") as found:
+            await offer.tools["Observation_Create"](Context(offer.state), **VITALS)
+        assert found.value.data == {"method": "POST", "resource": "Observation", "body": VITALS, "shared": True}
+        target = {"category": "record_vitals", "patient": "p1", "answer": None, "requests": []}
+        ran = episode("[]", VITALS)
+        ran.steps[0].observed[0].observation = Observation("", found.value.data)
+        assert grade(target, ran, strict=True).error == "refused_write"
+
+
+async def test_the_loop_runs_while_a_chart_is_searched():
+    offer = toolset().open(samples()["age_1"])
+    search = asyncio.create_task(offer.tools["Patient_Search"](Context(offer.state), name="a"))
+    await asyncio.sleep(0)
+    assert not search.done() and (await search).data["status"] == 200
 
 
 @each_row(
     "status, body, words",
     [
-        (200, b"<html>", "answered with status 200 and no FHIR resource"), (200, b"[]", "no FHIR resource"),
-        (404, b"", "status 404 and no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
-        (200, b'{"resourceType": 3}', "no FHIR resource"),
+        (200, b"<html>", "its answer is not JSON"), (200, b"[]", "its answer with status 200 is no FHIR resource"),
+        (404, b"{}", "status 404 is no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
+        (200, b'{"resourceType": 3}', "no FHIR resource"), (404, b"", "not JSON"),
         (200, b'{"resourceType": "X", "x": ' + b"[" * 900 + b"]" * 900 + b"}", "written as JSON"), (200, b"x" * (9 << 20), "larger than"),
     ],
 )  # fmt: skip
@@ -159,7 +193,7 @@ async def test_an_export_holds_the_servers_resources(tmp_path, capsys):
 @each_row(
     "body, words",
     [
-        (b"x", "no FHIR server answers"), (b'{"resourceType": "Patient"}', "not a Bundle"),
+        (b"x", "its answer is not JSON"), (b'{"resourceType": "Patient"}', "not a Bundle"),
         (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "http://other.host/x"}]}', "to 'http://other.host/x'; it must be"),
         (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "\\u001b[1m"}]}', r"page 2 of Patient to '\x1b[1m'"),
     ],
@@ -174,7 +208,7 @@ async def test_an_export_of_something_else_is_refused(tmp_path, capsys, body, wo
 async def test_an_export_follows_no_redirect(tmp_path, capsys):
     async with answering(200, b"{}") as (other, asked), answering(302, b"", {"Location": other}) as (url, _):
         assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
-    assert "HTTP Error 302" in capsys.readouterr().err and asked == []
+    assert "it answered with status 302" in capsys.readouterr().err and asked == []
 
 
 async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
@@ -190,8 +224,9 @@ async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
     assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
     await runner.cleanup()
     assert "it must be a new one of its own" in capsys.readouterr().err
-    assert export.main([url, str(tmp_path)]) == 2 and "no FHIR server answers" in capsys.readouterr().err
-    assert export.main(["ftp://x", str(tmp_path)]) == 2 and "url must be like" in capsys.readouterr().err
+    assert export.main(["ftp://x", str(tmp_path)]) == 2 and "base_url must be like" in capsys.readouterr().err
+    with pytest.raises(ToolError, match="unavailable: no connection"):
+        await export.export(URL(url), tmp_path, Web(retries=0))
 
 
 def test_a_folder_that_is_no_world_is_not_served(tmp_path, capsys):

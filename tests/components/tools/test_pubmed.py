@@ -2,7 +2,7 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.tools.pubmed import PubMed
-from components.tools.web import Web
+from components.web import Web
 from tests.components.tools.service import serving
 from tests.table import each_row
 

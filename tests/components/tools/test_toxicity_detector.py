@@ -6,7 +6,7 @@ from components.core.errors import ConfigError, ToolError
 from components.core.tools import Tool
 from components.tools.toxicity_detector import ToxicityDetector, lexicon, matches
 from components.tools.toxicity_services import Moderation
-from components.tools.web import Web
+from components.web import Web
 from tests.components.tools.service import serving
 from tests.slow import slow
 

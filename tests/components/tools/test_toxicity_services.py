@@ -5,7 +5,7 @@ import pytest
 from components.core.errors import ConfigError, ToolError
 from components.tools.toxicity_detector import ToxicityService
 from components.tools.toxicity_services import Moderation, Perspective
-from components.tools.web import Web
+from components.web import Web
 from tests.components.tools.service import serving
 from tests.table import each_row
 

@@ -3,7 +3,7 @@ from aiohttp import web
 
 from components.core.errors import ConfigError, ToolError
 from components.tools.uts import Uts
-from components.tools.web import Web
+from components.web import Web
 from tests.components.tools.service import serving
 from tests.table import each_row
 

@@ -6,7 +6,7 @@ from yarl import URL
 
 from components.core.errors import ConfigError, ToolError
 from components.tools.uts import Uts
-from components.tools.web import Web, base, is_public
+from components.web import Web, base, is_public
 from tests.components.tools.service import serving
 from tests.table import each_row
 
