@@ -1,7 +1,6 @@
 """An experiment from a config: its parts built, fitted together on the first sample, and permitted to see the data."""
 
 import json
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -37,7 +36,7 @@ from runner.experiment.privacy import PrivacyRefused, permit
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
 from runner.study.frozen import conform, with_own_journal
-from runner.terminal.command import interrupts
+from runner.terminal.command import interrupts, print_note
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 
@@ -51,16 +50,18 @@ class Check(Callback):
         from runner.learning.stage_context import place_of_stage
 
         HydraConfig.instance().set_config(config)
+        given = {word.lstrip("+~").partition("=")[0] for word in words_of(config, "task")}
+        varied = [key for key in map(str, config.hydra.sweeper.get("params") or ()) if key not in given]
         Thread(target=manifest.git_state, daemon=True).start()  # git answers meanwhile
         try:
             loader = GlobalHydra.instance().config_loader()
             experiment = prepare(config, loader)
             refuse_parts(experiment.cfg)
             folder = Path(config.hydra.run.dir)
-            given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
-            folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
+            named = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
+            folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, named)
         except ConfigError as error:
-            complain(error)
+            _complain(error, varied, {key.partition(".")[0] for key in varied} - given)
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None
@@ -70,11 +71,25 @@ class Check(Callback):
         except OSError as error:
             complain(unreachable(error))
             raise SystemExit(2) from None
-        if varies := config.hydra.sweeper.get("params"):
-            print(f"note: one job; with -m this runs all values of {', '.join(map(str, varies))}", file=sys.stderr)  # noqa: T201
+        if varied:
+            print_note(f"note: one job; all values of {', '.join(varied)}: {manifest.command_line('-m')}")
         with read_write(config.hydra):
             config.hydra.run.dir = str(folder)
         PREPARED.set(experiment)
+
+
+def _complain(error: ConfigError, varied: Sequence[str], groups: Collection[str]) -> None:
+    """Print what is wrong with a single run; where it is about ``groups`` of which a sweep has values ``varied``, only
+    that these need one."""
+    sweep = f"this is a sweep of {', '.join(varied)}, not a single run: {manifest.command_line('-m')}"
+    findings = error.findings if isinstance(error, ConfigErrors) else ()
+    others = [finding for finding in findings if finding.key.partition(".")[0] not in groups]
+    if findings and not others:
+        complain(ConfigError(sweep))
+        return
+    complain(ConfigErrors(others) if findings else error)
+    if varied:
+        print_note(f"note: {sweep}")
 
 
 def note_refusal(error: PrivacyRefused, folder: Path) -> None:

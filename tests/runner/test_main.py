@@ -195,6 +195,20 @@ def test_refused_command_in_a_separate_process(home):
     assert err == "config error: command line: limit=abc: limit: found 'abc', should be a whole number\n"
 
 
+def test_experiment_that_is_no_single_run_names_the_command_of_the_sweep(home):
+    home.write("agent/needs", "_target_: mine.parts.Asks\ntimes: 1\ncontrols: [start]")
+    own = "# @package _global_\n# ?\ndefaults: [own, {override /agent: needs}]\n"
+    home.write("experiment/varies", own + "hydra: {sweeper: {params: {agent: 'asks,needs', seed: '0,1'}}}")
+    done = home.run("experiment=varies")
+    (line,) = done.err.splitlines()
+    assert done.code == 2 and line.startswith("config error: this is a sweep of agent, seed, not a single run: ")
+    assert line.endswith(" experiment=varies -m")
+    done = home.run("experiment=varies", "agent=needs")
+    mistake, note = done.err.splitlines()
+    assert done.code == 2 and "Asks needs a toolset with the controls start" in mistake
+    assert note.startswith("note: this is a sweep of seed, not a single run: ")
+
+
 @slow
 def test_baselines_must_be_agents_and_an_experiment_lists_its_settings(home):
     home.write(
@@ -202,7 +216,8 @@ def test_baselines_must_be_agents_and_an_experiment_lists_its_settings(home):
         "# @package _global_\n# ?\ndefaults: [own]\nhydra: {sweeper: {params: {agent.times: '1,2'}}}",
     )
     done = home.run("experiment=varies")
-    assert done.code == 0 and "note: one job; with -m this runs all values of agent.times" in done.err
+    assert done.code == 0 and "note: one job; all values of agent.times: " in done.err
+    assert done.err.rstrip().endswith("experiment=varies -m")
     done = home.run("compare.baselines=[aks]")
     assert done.code == 2 and "compare.baselines: no agent 'aks'; did you mean asks" in done.err
     done = home.run(
