@@ -1,9 +1,8 @@
 """The end of a sweep: one table over its jobs, in the terminal, in its folder's files and in MLflow."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from components.core.errors import ConfigError
 from runner.job.exit_codes import CONFIG
@@ -16,6 +15,7 @@ from runner.results.sections.means import show_means
 from runner.results.sections.page import write
 from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_sheet
+from runner.storage import manifest
 from runner.storage.integrity import METRICS
 from runner.storage.resume import quoted
 from runner.study.looks import note_look
@@ -41,13 +41,12 @@ def summarise(plan: Sequence[Cell]) -> None:
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
     print(f"all tables: python -m runner.report table {quoted(home)}")  # noqa: T201
-    ran = [run.manifest for cell, run in zip(done, runs, strict=True) if cell.code is not None]
-    finish(runs, ran, home)
+    finish(runs, done, home)
 
 
-def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
+def finish(runs: Sequence[Run], plan: Sequence[Cell], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
-    print_lines(*warnings_of(runs), calls(manifests), f"folder:     {home}")
+    print_lines(*warnings_of(runs), calls(plan), f"folder:     {home}")
     pages = list[Path]()
     try:
         if runs:
@@ -60,13 +59,14 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
         finish_sweep(home, folders, runs[0].cfg, [*files, *pages])
 
 
-def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
-    """How many calls the jobs that ran now sent, and how many the journal answered, which they share."""
-    if not manifests:
+def calls(plan: Sequence[Cell]) -> str:
+    """How many calls the jobs that ran now sent since this start, and how many the journal answered."""
+    if not (ran := [cell for cell in plan if cell.code is not None]):
         return "calls:      none, all jobs were finished before"
-    counts = [notes.get("calls") or {} for notes in manifests]
-    sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
-    jobs = "1 job" if len(counts) == 1 else f"{len(counts)} jobs"
+    began = [one for cell in ran for one in cell.parts or (cell,) if one.code is not None and not one.error]
+    counts = [sessions[-1] for one in began if (sessions := manifest.read(one.folder)["sessions"])]
+    sent, found = sum(one["sent"] for one in counts), sum(one["from_journal"] for one in counts)
+    jobs = "1 job" if len(ran) == 1 else f"{len(ran)} jobs"
     return f"calls:      {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
         ": no model was asked" if found and not sent else ""
     )

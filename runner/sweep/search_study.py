@@ -233,7 +233,7 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     ran = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
     stopped_early = {plan[one.number].folder for one in trials if one.stopped_early}  # which is not a failure
     runs = [Run.at(cell.folder, cell.cfg or None) for cell in ran if cell.folder not in stopped_early]
-    finish(runs, [read(cell.folder) for cell in ran], home, [home / RESULTS])
+    finish(runs, ran, home, [home / RESULTS])
 
 
 def _show(rows: Sequence[Mapping[str, Any]], best: Sequence[int], search: Search, space: Space) -> None:

@@ -2,6 +2,8 @@
 
 import json
 
+from runner.job.plan import Cell
+from runner.job.summary import calls
 from runner.results.rows import RunMetrics
 from runner.results.runs import Run
 from runner.results.sections.scores import jobs_table
@@ -85,6 +87,19 @@ def test_sweep_without_levels_writes_no_means(home):
     assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
     assert "calls:      2 sent, 0 answered by the journal, over 2 jobs" in done.out
     assert "compare.scores: no job has a value of no/such\n" in done.out
+
+
+def test_calls_of_an_earlier_start_are_not_counted(tmp_path):
+    def cell(name, *sent, **facts):
+        sessions = [{"sent": n, "from_journal": 1, "answered_by": {}} for n in sent]
+        return Cell((), {}, name, write(tmp_path / name, {"one": ("k", [1])}, sessions=sessions), **facts)
+
+    resumed, broken_off = cell("resumed", 100, 3, code=0), cell("broken-off", 100, code=1, error="no room")
+    finished, parts = cell("finished", 100), [cell("part-1", 100), cell("part-2", 100, 4, code=0)]
+    whole = cell("whole", 100, 100, 4, code=0, parts=parts)
+    plan = [resumed, finished, broken_off, whole]
+    assert calls(plan) == "calls:      7 sent, 2 answered by the journal, over 3 jobs"
+    assert calls([finished]) == "calls:      none, all jobs were finished before"
 
 
 def jobs_of(home, jobs, **notes):
