@@ -6,6 +6,7 @@ what is better low, ``neither`` what is not better either way (how many tools it
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, get_args
@@ -23,6 +24,7 @@ KEY: Final = "kinds"  # of the manifest
 INFERRED = "The manifest is of an older version and declares no kinds of scores: they are inferred from all its values."
 _SHARES = ("stop/", "errors/")
 _LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/limit")
+_NUMBERS = re.compile(r"(\A-?\d+\.\d+\Z|\A-\d+\Z|\d+)|\D+", re.ASCII)
 _NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
 _UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
 
@@ -104,6 +106,11 @@ def _is_of(metric: str, score: str) -> bool:
 def as_gain(difference: float, direction: Better) -> float:
     """A difference (mine less another's) as a gain: positive is better, or higher where neither way is."""
     return -difference if direction == "lower" else difference
+
+
+def natural_order(text: str) -> list[tuple[bool, float, str]]:
+    """A key to sort names by, in which numbers count as numbers: 20 before 100, and both before words."""
+    return [(one[1] is None, float(one[1] or 0), one[0]) for one in _NUMBERS.finditer(text)]
 
 
 def group_by(values: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from runner.results.arrays import Floats, Rows, np
 from runner.results.intervals import Mean, Metric, mean_of, of_means
-from runner.results.kinds import NUMBER, Kinds, Scale, group_by, kind_of
+from runner.results.kinds import NUMBER, Kinds, Scale, group_by, kind_of, natural_order
 from runner.results.table import Table
 from runner.storage.schema import Record
 
@@ -68,7 +68,9 @@ def rows_by_path(table: Table, levels: Sequence[str]) -> dict[tuple[str, ...], R
     """Path of strata from the outermost to the innermost level -> the rows that have all of them."""
     codes, paths = table.paths(levels)
     found = {tuple(map(str, path)): np.flatnonzero(codes == n) for n, path in enumerate(paths) if None not in path}
-    return {path: found[path] for path in sorted(found) if len(found[path])}
+    return {
+        path: found[path] for path in sorted(found, key=lambda path: [*map(natural_order, path)]) if len(found[path])
+    }
 
 
 def used_levels(table: Table, levels: Sequence[str]) -> Sequence[str]:

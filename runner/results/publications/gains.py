@@ -21,7 +21,7 @@ from runner.config.errors import nearest
 from runner.results.cells import p_text
 from runner.results.grid import DatasetColumn, Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
-from runner.results.kinds import group_by
+from runner.results.kinds import group_by, natural_order
 from runner.results.levels import rows_by_path
 from runner.results.publications.paper import TOTAL
 from runner.results.rows import Row, is_named
@@ -130,7 +130,7 @@ class GainTable:
         """Part (total, or a value of the stratum) -> method -> its gain over the nearest baseline."""
         known = (of for cell in self._part(TOTAL).cells.values() for of in cell.kinds)
         strata = {of[self._by] for of in known if self._by in of}
-        found: dict[str, Mapping[str, Versus]] = {part: {} for part in (TOTAL, *sorted(strata))}
+        found: dict[str, Mapping[str, Versus]] = {part: {} for part in (TOTAL, *sorted(strata, key=natural_order))}
         for part in found:
             grid = self._part(part)
             if any((cell.values(self.metric) == cell.values(self.metric)).any() for cell in grid.cells.values()):

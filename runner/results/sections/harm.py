@@ -16,7 +16,7 @@ from components.core.score_names import ERROR, EXPECTED, RATED, SEVERE
 from runner.results.arrays import Floats, Rows, np
 from runner.results.cells import number
 from runner.results.intervals import Mean, Metric, mean_of
-from runner.results.kinds import Scale
+from runner.results.kinds import Scale, natural_order
 from runner.results.metrics import all_unrated
 from runner.results.ratings import ONLY_RATED, SEVERITY, find_ratings
 from runner.results.rows import RunMetrics, read_metrics
@@ -176,7 +176,7 @@ def _groups(found: Sequence[RunMetrics]) -> Sheet:
         strata = [_strata_of(table, row) for row in range(len(table))]
         for stratum in dict.fromkeys(name for of in strata for name in of):
             names = np.array([of.get(stratum, "none") for of in strata])
-            groups = sorted(set(names.tolist()))
+            groups = sorted(set(names.tolist()), key=natural_order)
             for group in groups if 1 < len(groups) <= _MOST else ():
                 mine = names == group
                 mean = _metric(table, values, mine, mean_of(table, values, _SHARE, np.flatnonzero(mine)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from runner.results.intervals import Metric, MetricJSON
+from runner.results.kinds import natural_order
 from runner.results.levels import Nested, describe, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
@@ -75,7 +76,7 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
         means = [one.outer for one in nested.values()]
         common = shared_groups(means)
         groups: dict[str, Collection[str] | None] = {
-            group: {group} for group in sorted({group for of in means for group in of})
+            group: {group} for group in sorted({group for of in means for group in of}, key=natural_order)
         }
         groups[ALL if pooled else TOTAL] = None
         if common and any(shared_groups([of]) != common for of in means):

@@ -7,7 +7,7 @@ from itertools import product
 
 from runner.results.arrays import np
 from runner.results.grid import deciding_score
-from runner.results.kinds import group_by
+from runner.results.kinds import group_by, natural_order
 from runner.results.levels import note_of
 from runner.results.render.figures import bars, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headline, headlines, name_with_arrow, read_metrics
@@ -166,7 +166,7 @@ def strata(runs: Sequence[Run]) -> Section | None:
             counts = np.bincount(table["strata"], minlength=len(table.kinds)).tolist()
             for of, n in zip(table.kinds, counts, strict=True):
                 sizes[str(of.get(stratum))] += n
-        labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
+        labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES], key=natural_order)
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
         for name in headlines(found)[:_STRATA_SCORES]:
@@ -185,7 +185,7 @@ def _strata_of(found: Sequence[RunMetrics]) -> dict[str, list[str]]:
     """Stratum -> its values, of those that have several."""
     strata = [one.run.summary["strata"] for one in found]
     names = dict.fromkeys(name for of in strata for name in of)
-    values = {name: sorted({value for of in strata for value in of.get(name, {})}) for name in names}
+    values = {name: sorted({value for of in strata for value in of.get(name, {})}, key=natural_order) for name in names}
     return {name: of for name, of in values.items() if len(of) > 1}
 
 

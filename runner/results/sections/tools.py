@@ -11,7 +11,7 @@ from pathlib import Path
 
 from components.acting.tool_names import MIXED, distribution
 from runner.results.cells import spreadsheet_text
-from runner.results.kinds import group_by
+from runner.results.kinds import group_by, natural_order
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Section, Sheet, columns
@@ -158,7 +158,7 @@ def used_of(row: Row) -> dict[str, Used]:
     for episode in (episode for run in row.runs for episode in run.steps.episodes):
         part = str(episode.strata.get(levels[-1], ALL)) if levels else ALL
         parts.setdefault(part, Used()).add(episode)
-    return {part: parts[part] for part in sorted(parts)}
+    return {part: parts[part] for part in sorted(parts, key=natural_order)}
 
 
 def _rate(count: int | None, n: int) -> float | None:
