@@ -10,9 +10,10 @@ from textwrap import shorten
 from runner.results import kinds
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import Better, group_by
-from runner.results.runs import Run, is_one_of
+from runner.results.runs import Run
 from runner.results.sheets import ARROWS, Column, Value
 from runner.results.table import OVERFLOWS, Table
+from runner.storage.manifest import is_one_of
 from runner.storage.schema import Manifest
 
 _TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")

@@ -1,7 +1,7 @@
 """A run as results read it: its folder, manifest, config and records; and which folders a name means."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -191,23 +191,17 @@ class Run:
     @property
     def swept(self) -> list[tuple[str, str]]:
         """What its sweep varied: dotted key and value."""
-        names, varied = self.manifest.get("swept") or (), self.manifest.get("varied") or {}
-        return [(key, str(value)) for key, value in varied.items() if is_one_of(key, names)]
+        return [(key, str(value)) for key, value in manifest.swept_of(self.manifest).items()]
 
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
         """Its sweep, and what that varies apart from the dataset; settings that come with a dataset do not count. None
         for a run of no sweep."""
         swept, varied = self.manifest.get("swept") or (), self.manifest.get("varied") or {}
-        if not swept or not all(any(is_one_of(key, (name,)) for key in varied) for name in swept):
+        if not swept or not all(any(manifest.is_one_of(key, (name,)) for key in varied) for name in swept):
             return None
         settings = [pair for pair in self.swept if pair[0].partition(".")[0] not in _APART]
         return self.manifest.get("sweep"), *sorted(settings)
-
-
-def is_one_of(key: str, names: Collection[str]) -> bool:
-    """Whether a dotted key is one of these, which may be last parts of keys."""
-    return key in names or key.rpartition(".")[2] in names
 
 
 def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:

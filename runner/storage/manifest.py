@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -119,6 +119,17 @@ def _read(folder: Path, form: type) -> Any:
     if problem:
         raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
     return found
+
+
+def swept_of(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run's sweep varied: dotted key and value; empty for a run of no sweep."""
+    names, varied = notes.get("swept") or (), notes.get("varied") or {}
+    return {key: value for key, value in varied.items() if is_one_of(key, names)}
+
+
+def is_one_of(key: str, names: Collection[str]) -> bool:
+    """Whether a dotted key is one of these, which may be last parts of keys."""
+    return key in names or key.rpartition(".")[2] in names
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:

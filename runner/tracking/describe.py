@@ -87,9 +87,7 @@ class Job:
     @property
     def varied(self) -> dict[str, Any]:
         """What the sweep varies; for a single run what the command line set."""
-        varied = self.manifest.get("varied") or {}
-        swept = self.manifest.get("swept") or ()
-        return {key: varied[key] for key in swept if key in varied} or dict(varied)
+        return manifest.swept_of(self.manifest) or dict(self.manifest.get("varied") or {})
 
     @property
     def name(self) -> str:
