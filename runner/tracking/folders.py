@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +26,11 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
     database = database_of(uri)
     if database is not None and not database.is_file():
         raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
+    if database is not None:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
+            names = {name for (name,) in opened.execute("SELECT name FROM experiments")}
+            if experiment not in names:  # seen without MLflow, whose import takes seconds
+                raise _unknown(experiment, names)
     try:
         load(with_database=database is not None)
         from mlflow import MlflowClient
@@ -30,8 +38,7 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
         client = MlflowClient(absolute(uri))
         known = client.get_experiment_by_name(experiment)
         if known is None:
-            have = ", ".join(sorted(one.name for one in client.search_experiments() if one.experiment_id != "0"))
-            raise ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
+            raise _unknown(experiment, (one.name for one in client.search_experiments()))
         ids, where, order = [known.experiment_id], "tags.level = 'job'", ["attributes.start_time ASC"]
         folders, token = list[Path](), None
         while token != "":
@@ -43,6 +50,11 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
     if not folders:
         raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
     return folders
+
+
+def _unknown(experiment: str, names: Iterable[str]) -> ConfigError:
+    have = ", ".join(sorted(set(names) - {"Default"}))  # MLflow's own
+    return ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
 
 
 def _folder(client: MlflowClient, run: Run, into: Path) -> Path:
