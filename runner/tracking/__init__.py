@@ -21,7 +21,7 @@ from runner.storage.sweeps import tag_of
 from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
-from runner.tracking.store import base_url, database_of, is_permitted, place_of, short, texts_may_leave
+from runner.tracking.store import base_url, database_of, is_permitted, place_of, servers_of, short, texts_may_leave
 
 log = logging.getLogger(__name__)
 
@@ -157,11 +157,9 @@ def prepare(config: Mapping[str, Any], home: Path, *, total_jobs: int) -> None:
 def wait() -> None:
     """Wait until all that this process marked is sent, or cannot be, or the tracker does nothing for some minutes."""
     if (command := _command()).marked:
-        otlp = command.tracking.get("otlp")
         how = f"Ctrl-C loses nothing: the next command sends what waits, or {unsent.command(command.place)}"
-        server = "" if database_of(uri := command.tracking["uri"]) else f"MLflow at {short(uri)}"
-        places = " and ".join(filter(None, [server, f"OTLP at {short(otlp)}" if otlp else ""]))
-        current_process().wait(lambda: len(command.waiting()), f"{places} ({how})" if places else "")
+        servers = servers_of(command.tracking)
+        current_process().wait(lambda: len(command.waiting()), f"{servers} ({how})" if servers else "")
 
 
 def end() -> int:

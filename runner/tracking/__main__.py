@@ -6,9 +6,11 @@ Commands start it with ``--follow`` and write what they do to its standard input
 import argparse
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from threading import Timer
+from typing import Any, Self
 
 import orjson
 
@@ -18,6 +20,8 @@ from runner.tracking.process import FOLLOW
 from runner.tracking.send import Progress, send_unsent
 from runner.tracking.store import PLACE
 
+_EVERY_SECONDS, _SILENT_SECONDS = 10.0, 5.0
+_CLEAR = "\r\x1b[K"  # the line
 _NICENESS = 10  # the calls of the run come first
 
 
@@ -37,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not places:
         print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
         return 2
-    found = [send_unsent(place) for place in places]
+    with Shown(sum(len(unsent.markers(place)) for place in places)) as shown:
+        found = [send_unsent(place, report=shown.report) for place in places]
     for place, outcome in zip(places, found, strict=True):
         if outcome.failed:
             print_note(unsent.last_note(place))
@@ -53,6 +58,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     facts += [f"{left - failed} still running, or of another machine"] if left > failed else []
     print_note("; ".join(facts))
     return int(bool(failed or aside))
+
+
+class Shown:
+    """How many of ``n`` are sent: in place on a terminal, else in a line every ten seconds at most; and once for each
+    what takes seconds."""
+
+    def __init__(self, n: int) -> None:
+        self._n, self._sent, self._printed = n, 0, time.monotonic()
+        self._named = set[str]()
+        self._live = sys.stderr.isatty()
+        self._timer = Timer(0, lambda: None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def report(self, whom: str) -> None:
+        """Something was sent, or begins to wait for somebody."""
+        self._timer.cancel()
+        self._sent += not whom
+        text, now = f"{self._sent} of {self._n} sent", time.monotonic()
+        if self._live:
+            print(f"{_CLEAR}{text}", end="", file=sys.stderr, flush=True)  # noqa: T201
+        elif not whom and now > self._printed + _EVERY_SECONDS:
+            self._printed = now
+            print_note(text)
+        if whom and whom not in self._named:
+            self._timer = Timer(_SILENT_SECONDS, self._name, [whom])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _name(self, whom: str) -> None:
+        self._named.add(whom)
+        self._clear()
+        print_note(f"{_SILENT_SECONDS:.0f} s without a reply: waiting for {whom}")
+
+    def _clear(self) -> None:
+        if self._live:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)  # noqa: T201
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._clear()
 
 
 def follow(source: int) -> None:

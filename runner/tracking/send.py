@@ -5,7 +5,7 @@ Each function raises what ``store.failures`` lists, and returns the address to l
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import partial
 from hashlib import sha256
@@ -28,6 +28,7 @@ from runner.tracking.store import (
     database_of,
     failures,
     place_of,
+    servers_of,
     short,
     texts_may_leave,
     view_url,
@@ -39,11 +40,15 @@ _WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may 
 _QUIET_SECONDS = 300.0  # without progress, after a failure
 
 
-def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Outcome:
+def send_unsent(
+    place: Path, chosen: Sequence[Path] | None = None, report: Callable[[str], None] = lambda whom: None
+) -> unsent.Outcome:
     """Send all that has a marker, or those that are ``chosen``, but what is running, one after the other with other
-    processes that do the same. Why something was not sent is noted for the next command."""
+    processes that do the same. Why something was not sent is noted for the next command. ``report``: gets the one that
+    is waited for, whenever that changes, and nothing when something was sent."""
     found, down, collected = unsent.Outcome(), dict[str, Exception](), set[Path]()
     for path in unsent.markers(place) if chosen is None else chosen:
+        report(f"another process that sends what is in {place}")
         with unsent.sending(place):
             work: Unsent | None = None
             was_tried = False
@@ -54,6 +59,7 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
                     was_tried = chosen is not None  # nobody waits for a run that was begun again
                     continue
                 was_tried = True
+                report(servers_of(work.config["tracking"]) or "MLflow")
                 if work.is_removed:
                     raise unsent.put_aside(path, f"is of {work.folder}, which was moved or removed")
                 if not work.folder.is_dir():
@@ -63,14 +69,15 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
                     _send(place, work, down)
                 found.sent += 1
                 path.unlink(missing_ok=True)
+                report("")
             except unsent.BadMarker as error:
                 found.aside += 1
                 found.failed.append(str(error))
             except failures(ConfigError) as error:
                 was_tried = True
-                folder, database = (path, None) if work is None else (work.folder, _database_of(work))
+                folder, uri = (path, "") if work is None else (work.folder, work.uri)
                 whole = not isinstance(work, UnsentRun)
-                found.failed.append(unsent.line(place, folder, error, database, whole=whole))
+                found.failed.append(unsent.line(place, folder, error, uri, whole=whole))
                 unsent.note(place, found.failed)  # before a command that waits sees that it was tried
             finally:
                 if was_tried:  # also after a bug: others are sent before it the next time
@@ -78,10 +85,6 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> unsent.Out
     if found != unsent.Outcome():
         unsent.note(place, found.failed)
     return found
-
-
-def _database_of(work: Unsent) -> Path | None:
-    return database_of(work.config["tracking"]["uri"], work.cwd)
 
 
 def _send(place: Path, work: Unsent, down: dict[str, Exception]) -> None:
@@ -126,7 +129,7 @@ def send_folder(folder: Path, config: Mapping[str, Any], name: str | None) -> st
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
     except failures(ConfigError) as error:
-        print_note(f"warning: {unsent.line(place, folder, error, database_of(tracking['uri']))}")
+        print_note(f"warning: {unsent.line(place, folder, error, tracking['uri'])}")
         return None
     return url
 
@@ -156,7 +159,7 @@ class Progress:
                         self._send(marker, work, figures)
             except failures(ConfigError) as error:
                 self._next = time.monotonic() + _QUIET_SECONDS
-                why = short(error, _database_of(work) if work else None)
+                why = short(error, database_of(work.uri) if work else None)
                 unsent.note(place, [f"MLflow does not get the progress, the run continues without it: {why}"])
 
     def _send(self, marker: Path, work: UnsentRun, figures: Mapping[str, float]) -> None:

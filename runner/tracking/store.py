@@ -261,9 +261,16 @@ def is_permitted(config: Mapping[str, Any], privacy: str) -> bool:
     return privacy == "open" or privacy in (config["tracking"].get("permits") or ())
 
 
-def absolute(uri: str) -> str:
-    """A store URI that does not depend on the working folder."""
-    database = database_of(uri)
+def servers_of(tracking: Mapping[str, Any]) -> str:
+    """The servers that get what is tracked, in words; empty where that is only a database of this machine."""
+    uri, otlp = tracking["uri"], tracking.get("otlp")
+    mlflow = "" if database_of(uri) else f"MLflow at {short(uri)}"
+    return " and ".join(filter(None, [mlflow, f"OTLP at {short(otlp)}" if otlp else ""]))
+
+
+def absolute(uri: str, cwd: str = "") -> str:
+    """A store URI that does not depend on the working folder; ``cwd``: where a relative one begins."""
+    database = database_of(uri, cwd)
     return uri if database is None else f"sqlite:///{database}"
 
 
@@ -285,6 +292,8 @@ def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
             found = client.get_experiment_by_name(name)
             if found is None:
                 raise
+    if not found.experiment_id:
+        raise OSError("its reply is empty: is this the address of MLflow?")
     if found.lifecycle_stage == "deleted":
         client.restore_experiment(found.experiment_id)
     return str(found.experiment_id)

@@ -20,7 +20,7 @@ from runner.config.build import check
 from runner.storage import disk
 from runner.storage.integrity import Damaged
 from runner.storage.resume import without_secrets
-from runner.tracking.store import PLACE, place_of, short
+from runner.tracking.store import PLACE, absolute, database_of, place_of, short
 
 NEWEST = "newest"  # the file that has the page of the newest run or sweep
 FOLDER, _NOTE = "unsent", "failed"
@@ -43,6 +43,11 @@ class Unsent:
             case {"name": str(), "tracking": {"uri": str()}}:
                 return
         raise ConfigError("config: no command wrote it so")
+
+    @property
+    def uri(self) -> str:
+        """Its store."""
+        return absolute(self.config["tracking"]["uri"], self.cwd)
 
     @property
     def is_removed(self) -> bool:
@@ -185,11 +190,15 @@ class NotCollected(OSError):
     """A collector of OpenTelemetry did not take what it was sent."""
 
 
-def line(place: Path, folder: Path, error: object, database: Path | None = None, *, whole: bool = False) -> str:
-    """That a run was not sent, and the command that sends it; ``whole``: with all others that were not."""
-    again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
+def line(place: Path, folder: Path, error: object, uri: str = "", *, whole: bool = False) -> str:
+    """That a run was not sent to a store, and the command that sends it; ``whole``: with all others that were not."""
+    again, database = (
+        command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}",
+        database_of(uri),
+    )
     what = f"{error}; then" if isinstance(error, Damaged) else f"{short(error, database)}; nothing is lost,"
-    where = "by OTLP" if isinstance(error, NotCollected) else "to MLflow"
+    where = f"to MLflow at {short(uri)}" if uri and database is None else "to MLflow"
+    where = "by OTLP" if isinstance(error, NotCollected) else where
     return f"{folder} was not sent {where}: {what} send again: {again}"
 
 

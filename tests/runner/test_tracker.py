@@ -19,7 +19,7 @@ from runner import tracking, ui
 from runner.storage import disk, sweeps
 from runner.storage.records import RecordWriter
 from runner.tracking import describe, send, store, unsent
-from runner.tracking.__main__ import follow, main
+from runner.tracking.__main__ import Shown, follow, main
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
 from tests.mlflow_server import small_disk
@@ -170,6 +170,40 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
     unsent.mark(config(place), "c", "run", tmp_path / "any", **SINGLE).write_text("{}")
     assert main([str(place)]) == 1
     assert capsys.readouterr().err.endswith("\nsent 0 of 2 to MLflow; 1 failed; 1 put aside\n")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_in_place_on_a_terminal_and_a_line_in_ten_seconds_elsewhere(capsys, monkeypatch, terminal):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    with Shown(3) as shown:
+        for whom in ("MLflow", "", "MLflow", ""):
+            shown.report(whom)
+        assert capsys.readouterr().err.endswith("\r\x1b[K2 of 3 sent" if terminal else "")
+        shown._printed -= 10
+        shown.report(""), shown.report("")
+        assert terminal or capsys.readouterr().err == "3 of 3 sent\n"
+    assert not terminal or capsys.readouterr().err.endswith("\r\x1b[K")
+
+
+def test_what_is_waited_for_is_named_once(place, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("runner.tracking.__main__._SILENT_SECONDS", 0.02)
+    for id in "ab":
+        unsent.mark(config(place), id, "run", tmp_path / "removed", **SINGLE)
+    sender = threading.Thread(target=main, args=[[str(place)]])
+    with unsent.sending(place):
+        sender.start()
+        time.sleep(0.2)
+    sender.join()
+    line = f"0 s without a reply: waiting for another process that sends what is in {place}"
+    assert capsys.readouterr().err.splitlines().count(line) == 1
+
+
+def test_servers_are_named_without_their_passwords(place):
+    elsewhere = {"uri": "http://me:word@host", "otlp": "http://collector:4318"}
+    assert store.servers_of(elsewhere) == "MLflow at http://host and OTLP at http://collector:4318"
+    assert store.servers_of(config(place)["tracking"]) == ""
+    line = unsent.line(place, Path("run"), "down", elsewhere["uri"])
+    assert line.startswith("run was not sent to MLflow at http://host: down; nothing is lost")
 
 
 def test_a_note_that_cannot_be_read_is_no_note(place):

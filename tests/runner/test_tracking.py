@@ -4,12 +4,13 @@ import multiprocessing
 import os
 import shlex
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
@@ -491,6 +492,7 @@ def test_a_run_is_made_once_by_a_server_that_is_busy_at_first(monkeypatch, tmp_p
         (429, b"", "too many 429 error responses"),
         (503, b"", "too many 503 error responses"),
         (200, b'{"experiment": 7}', "Failed to parse experiment field"),
+        (200, b"", "its reply is empty: is this the address of MLflow?"),
         (200, b"[1,2]", "the response body was not in a valid JSON format"),
     ],
 )
@@ -669,6 +671,12 @@ def test_run_names_have_the_varied_settings():
     assert job.name == "react n=3 a,b gpt-4.1"
 
 
+def test_run_of_a_sweep_is_named_by_what_that_varied():
+    varied = {"limit": "8", "agent": "react", "verifier": "select", "verifier.n": "4"}
+    job = describe.Job(Path("."), {"varied": varied, "swept": ["n"]}, {})  # as manifests have a key that is unique
+    assert (job.name, describe.columns([job])[0]) == ("n=4", ["verifier.n"])
+
+
 def test_deciding_score_is_the_first_metric():
     metrics = {name: {"value": 1.0} for name in ("cost/usd", "planning/x", "completion/rate")}
     assert describe.Job(Path("."), {"decides": "completion/rate"}, metrics).headline[0] == "completion/rate"
@@ -785,6 +793,13 @@ def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
     assert there == folders[1] and fetched.parent == tmp_path and (fetched / "records.jsonl").read_bytes() == records
     make(folders[0], ["refused"], manifest={"mlflow": {"id": "of another run"}})
     assert folders_of("found", tmp_path, uri)[0] == fetched, "the folder has another run now"
+
+
+def test_unknown_experiment_of_a_database_is_refused_without_mlflow(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as made, made:  # of MLflow's tables the one that is needed
+        made.execute("CREATE TABLE experiments AS SELECT 'mine' AS name UNION SELECT 'Default'")
+    with pytest.raises(ConfigError, match="^mlflow:nope: there is no such experiment; there are mine$"):
+        folders_of("nope", tmp_path, f"sqlite:///{tmp_path}/mlflow.db")
 
 
 def test_missing_or_empty_experiment_is_refused(base, tmp_path):
