@@ -798,7 +798,7 @@ def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
 def test_unknown_experiment_of_a_database_is_refused_without_mlflow(tmp_path):
     with closing(sqlite3.connect(tmp_path / "mlflow.db")) as made, made:  # of MLflow's tables the one that is needed
         made.execute("CREATE TABLE experiments AS SELECT 'mine' AS name UNION SELECT 'Default'")
-    with pytest.raises(ConfigError, match="^mlflow:nope: there is no such experiment; there are mine$"):
+    with pytest.raises(ConfigError, match=r"^mlflow:nope: there is no such experiment; there are mine$"):
         folders_of("nope", tmp_path, f"sqlite:///{tmp_path}/mlflow.db")
 
 
