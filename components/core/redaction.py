@@ -4,13 +4,16 @@ Providers echo both. Only what is known to be a key is hidden: the values of var
 headers, what is assigned to the name of a secret, and tokens with a provider's prefix; paths and digests stay.
 """
 
+import json
 import os
 import re
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from os.path import exists
 from unicodedata import category
+from urllib.parse import quote
 
 from components.core.messages import Completion, Message, ToolCall
 
@@ -20,10 +23,12 @@ _ECHO = 12
 _SECRET_NAME = re.compile(r"(?i)KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
 _NO_SHAPE, _SPACES = ("Cc", "Cf"), "\t\n\v\f\r"
 _SHORTEST_SECRET = 8
+_IN_ADDRESSES = str.maketrans("+/", "-_")  # base64's other alphabet
 _SHORTEST_ECHOED = 16  # of a key in a reply: what is shorter may be a word such as "not-needed"
 _QUOTE = r"""(?:\\{0,8}["'])?+"""  # with backslashes in JSON within JSON
 _VALUE = r"""(?:[^\s"',;&\\]|\\(?!\\{0,8}["']))"""
 _REFERENCE = r"\$\{(?:oc\.env:)?[\w.]++(?::\?[^{}]*+)?\}"  # a variable's name and no more
+_REMARK = "denied|empty|expired|incorrect|invalid|missing|needed|refused|rejected|required|unknown"
 _PATTERNS = {  # possessive where a text could make them slow
     "header": rf"(?i)authorization{_QUOTE}\s*+[:=,]\s*+[\[(]?\s*+b?{_QUOTE}"
     rf"(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+{_VALUE}+",
@@ -36,6 +41,9 @@ _PATTERNS = {  # possessive where a text could make them slow
     r"""(?:[^\\"'\n]|\\++(?!["'])|\\*+(?!(?P=mark))["']|(?P=level)\\++["']){6,}+"""
     rf"|(?:=\s*+|:(?!\s)|:\s++(?=\$\{{|{_VALUE}{{0,15}}\d|{_VALUE}{{16}}))[\[(]?\s*+"
     rf"""(?!{_REFERENCE}(?:[\s"',;&\\)\]}}]|\Z))(?:\$\{{[^{{}}]*+\}}{_VALUE}*|{_VALUE}{{6,}}))""",
+    # at the end of a line, as in YAML, a word is a password unless it says what is wrong with one
+    "password": rf"(?im)(?:passw(?:or)?d|passphrase|pwd){_QUOTE}[ \t]*+:[ \t]++(?!\[hidden\]|(?:{_REMARK})\b)"
+    r"""[^\s"',;&\\{}]{6,}+(?=["'\])}]*+(?:[ \t]*+(?:\#|$)|\\[nr]))""",
     # a path may hold what looks like a token
     "token": r"(?<![\w./\\-])(?:(?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_](?=[a-z_.-]*+[A-Z\d*])"
     r"(?:[\w.-]*+\*[\w.*-]{0,200}+|[\w.-]{16,}+)|AIza[\w-]{10,}+|(?:AKIA|ASIA)[A-Z0-9]{8,}+"
@@ -61,9 +69,9 @@ _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace the given secrets, the values of the environment's secret variables, and what is written as a key; where
-    one was found, what nobody sees is removed, which may have split it."""
-    known = [secret for secret in (*secrets, *_known_secrets()) if secret]
+    """Replace the given secrets, the values of the environment's secret variables, both in all their forms, and what is
+    written as a key; where one was found, what nobody sees is removed, which may have split it."""
+    known = forms_of((*secrets, *_known_secrets()))
     obeyed = _ESCAPE.sub("", _SEQUENCE.sub("", text.translate(_SEVEN_BITS)))
     for seen in dict.fromkeys((_without_unseen(obeyed), _without_unseen(_SEQUENCE.sub("", text)), text)):
         if (hidden := _hide(seen, known)) != seen:
@@ -71,13 +79,34 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     return text
 
 
-def _hide(text: str, secrets: Iterable[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, HIDDEN)
-    text = _UP_TO_AT.sub(lambda found: _SLASHED.sub(HIDDEN, found[0]), text)
+def _hide(text: str, known: Iterable[str]) -> str:
+    text = _UP_TO_AT.sub(lambda found: _SLASHED.sub(HIDDEN, found[0]), _replaced(text, known))
     for pattern in _KEYS:
         text = pattern.sub(HIDDEN, text)
     return text
+
+
+def _replaced(text: str, known: Iterable[str]) -> str:
+    for one in known:
+        text = text.replace(one, HIDDEN)
+    return text
+
+
+@lru_cache(64)
+def forms_of(secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """What a server may make of secrets, the longest first: as they are, from back to front, escaped for JSON or an
+    address, in hex, in base64, alone or within a longer text. Of a short one only itself is unmistakable."""
+    found = {secret for secret in secrets if secret}
+    for secret in [one for one in found if len(one) >= _SHORTEST_SECRET]:
+        raw = secret.encode(errors="surrogateescape")
+        found |= {secret[::-1], json.dumps(secret)[1:-1], quote(raw, safe=""), raw.hex(), raw.hex().upper()}
+        whole = b64encode(raw).decode()
+        # behind one byte or two its base64 is another; of the first and last letters not all bits are the secret's
+        codes = [whole, whole.rstrip("=")]
+        for n, first in enumerate((0, 2, 3)):
+            codes.append(b64encode(bytes(n) + raw).decode()[first : (n + len(raw)) * 8 // 6])
+        found |= {form for code in codes for form in (code, code.translate(_IN_ADDRESSES))}
+    return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
 
 def _without_unseen(text: str) -> str:
@@ -98,30 +127,31 @@ def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:
     }
 
 
-def unmistakable_secrets(named: Collection[str] = ()) -> list[str]:
-    """The values of secret variables, and of those that are ``named``, that are too long to be a word of a reply; the
-    longest first."""
-    found = {value for value in secret_variables(named).values() if len(value) >= _SHORTEST_ECHOED}
-    return sorted(found, key=len, reverse=True)
+def unmistakable_secrets(named: Collection[str] = ()) -> tuple[str, ...]:
+    """The values of secret variables, and of those that are ``named``, that are too long to be a word of a reply, in
+    all their forms."""
+    return forms_of(tuple(value for value in secret_variables(named).values() if len(value) >= _SHORTEST_ECHOED))
 
 
 @cache
 def _known_secrets() -> tuple[str, ...]:
-    """The values of secret variables when the process first asks, the longest first."""
-    return tuple(sorted(set(secret_variables().values()), key=len, reverse=True))
+    """The values of secret variables when the process first asks."""
+    return tuple(secret_variables().values())
 
 
 def without_key(completion: Completion, key: str) -> Completion:
-    """The reply without the key that the request was sent with, which not even the journal may keep. Other secrets are
-    hidden where records are written (``unmistakable_secrets``), so that a replay reads what the agent read."""
+    """The reply without the key that the request was sent with, in any form, which not even the journal may keep. Other
+    secrets are hidden where records are written (``unmistakable_secrets``), so that a replay reads what the agent
+    read."""
     if len(key) < _SHORTEST_ECHOED:
         return completion
     message = completion.message
     texts = [message.text, message.reasoning or "", completion.finish, completion.model]
     texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
-    if not any(key in text for text in texts):
+    hidden = [_replaced(text, forms_of((key,))) for text in texts]
+    if hidden == texts:
         return completion
-    content, reasoning, finish, model, *rest = (text.replace(key, HIDDEN) for text in texts)
+    content, reasoning, finish, model, *rest = hidden
     calls = tuple(ToolCall(*rest[n : n + 3]) for n in range(0, len(rest), 3))
     kept = replace(message, content=content, tool_calls=calls, reasoning=message.reasoning and reasoning)
     return completion._replace(message=kept, finish=finish, logprobs=None, model=model)

@@ -1,18 +1,21 @@
+import json
 import os
 import re
 import subprocess
 import sys
 import time
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote
 
 from components.core.messages import Completion, Message, ToolCall, Usage
-from components.core.redaction import _PATTERNS, redact, without_echo, without_key
+from components.core.redaction import _PATTERNS, forms_of, redact, without_echo, without_key
 from tests.table import each_row
 
 
 def test_each_pattern_hides_its_example():
     examples = {
         "header": "authorization: Basic abc", "headers": "headers={X-Team:abc}", "bearer": "Bearer abc",
-        "address": "//me:abc@", "assignment": "password=abcdef", "token": "hf_abcdefghijKlmnop1", "query": "&sig=abc",
+        "address": "//me:abc@", "assignment": "password=abcdef", "password": "pwd: abcdef", "token": "hf_abcdefghijKlmnop1", "query": "&sig=abc",
     }  # fmt: skip
     assert {name: re.sub(_PATTERNS[name], "", text) for name, text in examples.items()} == {
         **dict.fromkeys(_PATTERNS, ""), "address": "//", "query": "&sig=",
@@ -147,6 +150,8 @@ def test_credentials_in_a_url_are_hidden(url, hidden):
         "HF_TOKEN_READ",
         "401 Unauthorized: credentials: missing",
         "token: expired at 12:00",
+        "password: required\nwrong password: rejected\npassword: [hidden]\npasswords: everybody",
+        "password: ask the desk\npassword:\npassword: ${MY_PASSWORD}\npwd: abc",
         "model.api_key=${oc.env:MY_KEY}, token: '${MY_TOKEN}', password=\"${MY:?set it to the value}\"",
         "the authorization header is missing; a basic metabolic panel",
         "digest 0123456789abcdef0123456789abcdef, run 01234567-89ab-cdef-0123-456789abcdef",
@@ -158,6 +163,41 @@ def test_credentials_in_a_url_are_hidden(url, hidden):
 )
 def test_ordinary_text_stays(text):
     assert redact(text) == text
+
+
+@each_row(
+    "text, hidden",
+    [
+        ("password: correcthorse", "[hidden]"),
+        ("user: me\n  db_password: correcthorse  # mine\nhost: h", "user: me\n  db_[hidden]  # mine\nhost: h"),
+        ('{"error": "refused, pwd: correcthorse"}', '{"error": "refused, [hidden]"}'),
+        (r'"passphrase: correcthorse\nuser: me"', r'"[hidden]\nuser: me"'),
+    ],
+)
+def test_a_password_of_letters_is_hidden_at_the_end_of_a_line(text, hidden):
+    assert redact(text) == hidden
+
+
+KEY = 'plain/key+0123"456789-abc'
+ENCODED = {
+    "reversed": KEY[::-1], "for JSON": json.dumps(KEY)[1:-1], "for an address": quote(KEY, safe=""),
+    "hex": KEY.encode().hex(), "upper hex": KEY.encode().hex().upper(),
+    "base64": b64encode(KEY.encode()).decode(), "for addresses": urlsafe_b64encode(KEY.encode()).decode(),
+    "behind a name": b64encode(f"me:{KEY}".encode()).decode(), "within": b64encode(f"my {KEY}, it is".encode()).decode(),
+}  # fmt: skip
+
+
+@each_row("form", ENCODED)
+def test_a_known_key_is_hidden_in_other_forms(form):
+    text, known = ENCODED[form], forms_of((KEY,))
+    assert "[hidden]" in (shown := redact(f"found {text}.", (KEY,))) and not any(one in shown for one in known)
+    assert len(shown) <= len("found [hidden].") + 15, "what is left of a longer text has no letter of the key alone"
+    kept = without_key(Completion(Message("assistant", text), Usage()), KEY)
+    assert "[hidden]" in kept.message.text and text not in kept.message.text
+
+
+def test_of_a_short_secret_only_itself_is_hidden():
+    assert forms_of(("hunter2", "", "hunter2")) == ("hunter2",)
 
 
 def test_a_named_secret_is_hidden_whatever_it_looks_like():
@@ -234,6 +274,8 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
         "//[" * 20_000,
         "token=${a:?" * 20_000,
         "\x1b[" + "0" * 80_000,
+        "password: abcdef #" * 20_000,
+        "password: abcdef" + '"' * 80_000 + "x",
     ],
 )
 def test_a_hostile_text_is_handled_quickly(text):
