@@ -30,6 +30,7 @@ TASKS_MISSING = "not all of its tasks were run"
 INEXACT = {"<": "published as a bound only", ">": "published as a bound only", "about": "published approximately only"}
 FILE = "ledger.csv"
 _HUNDRED = 100.0
+_KEYS = 3  # columns that a table always has
 _NOTHING = Metric(None)
 _COLUMNS = (
     "article", "table", "model", "method", "part", "relation", "published", "unit", "this run", "verdict", "why",
@@ -213,19 +214,27 @@ def flatten(entries: Sequence[Entry]) -> Sheet:
 def _table(title: str, entries: Sequence[Entry]) -> Sheet:
     """One published table. Runs and deviations are numbered, and listed below it."""
     texts = dict.fromkeys(text for one in entries if one.run for text in (f"run: {one.run}", *one.deviations))
-    numbers = {text: str(n) for n, text in enumerate(texts, 1)}
+    numbers = {text: n for n, text in enumerate(texts, 1)}
     rows = []
     for one in entries:
-        deviations = " ".join(numbers[text] for text in one.deviations) if one.run else ""
-        rows.append(_line(one, deviations, numbers.get(f"run: {one.run}", "")))
+        deviations = _spans([numbers[text] for text in one.deviations]) if one.run else ""
+        rows.append(_line(one, deviations, str(numbers.get(f"run: {one.run}", ""))))
     units = {one.unit for one in entries}
     heads = columns(*_COLUMNS[2:])
     if len(units) == 1:  # the heads have it
         unit = units.pop()
         heads = columns(*((name, unit) if name in ("published", "this run") else name for name in _COLUMNS[2:]))
         rows = [[*row[:5], "", *row[6:]] for row in rows]
+    used = [n for n in range(len(heads)) if n < _KEYS or any(row[n] not in ("", None) for row in rows)]
+    heads, rows = [heads[n] for n in used], [[row[n] for n in used] for row in rows]
     instead = f"{len(entries)} cells: report.html and the CSV of this table list them."
-    return Sheet(title, heads, rows, [f"{n}: {text}" for text, n in numbers.items()], keys=3, instead=instead)
+    return Sheet(title, heads, rows, [f"{n}: {text}" for text, n in numbers.items()], keys=_KEYS, instead=instead)
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Numbers in order, those that follow each other as their first and last."""
+    spans = group_by(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]).values()
+    return " ".join("-".join(dict.fromkeys(str(of[n][1]) for n in (0, -1))) for of in spans)
 
 
 def _line(entry: Entry, deviations: str, run: str) -> list[Cell]:

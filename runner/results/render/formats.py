@@ -25,7 +25,7 @@ from runner.results.sheets import ARROWS, Cell, Column, Markup, Section, Sheet, 
 
 _TEMPLATES = resources.files("runner.results.render").joinpath("templates")
 TABLES = "tables"  # the folder of their files, next to the page
-_LONG = 48  # characters from which on a text in a cell is broken into lines
+_LONG = 32  # characters from which on a text in a cell is broken into lines
 _ROWS = 200  # of a table on the page
 _SHADES = 11
 _LATEX = str.maketrans({

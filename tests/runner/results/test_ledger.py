@@ -11,7 +11,7 @@ from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.intervals import Metric
 from runner.results.publications.gains import load_gains, numbers
-from runner.results.publications.ledger import NO_RUN, entries_of, ledger, section, verdict, why_aside
+from runner.results.publications.ledger import NO_RUN, _spans, entries_of, ledger, section, verdict, why_aside
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
@@ -338,3 +338,7 @@ def test_the_page_has_tables_of_those_articles_only_that_a_run_is_about(tmp_path
     shown = section([plain(tmp_path)])
     assert {sheet.title.partition(":")[0] for sheet in shown.sheets[1:]} == {"medagents"}
     assert section([]) is None
+    (table,) = [sheet for sheet in shown.sheets if sheet.title == "medagents: table2"]
+    assert [head.name for head in table.columns] == ["model", "method", "part", "published", "this run", "verdict",
+                                                     "why", "samples", "run", "deviations"], "none is empty"  # fmt: skip
+    assert _spans([12, 2, 3, 4, 7, 8]) == "2-4 7-8 12" and _spans([]) == ""
