@@ -80,13 +80,14 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def _hide(text: str, known: Iterable[str]) -> str:
-    text = _UP_TO_AT.sub(lambda found: _SLASHED.sub(HIDDEN, found[0]), _replaced(text, known))
+    text = _UP_TO_AT.sub(lambda found: _SLASHED.sub(HIDDEN, found[0]), without(text, known))
     for pattern in _KEYS:
         text = pattern.sub(HIDDEN, text)
     return text
 
 
-def _replaced(text: str, known: Iterable[str]) -> str:
+def without(text: str, known: Iterable[str]) -> str:
+    """The text with these hidden."""
     for one in known:
         text = text.replace(one, HIDDEN)
     return text
@@ -148,7 +149,7 @@ def without_key(completion: Completion, key: str) -> Completion:
     message = completion.message
     texts = [message.text, message.reasoning or "", completion.finish, completion.model]
     texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
-    hidden = [_replaced(text, forms_of((key,))) for text in texts]
+    hidden = [without(text, forms_of((key,))) for text in texts]
     if hidden == texts:
         return completion
     content, reasoning, finish, model, *rest = hidden

@@ -18,7 +18,7 @@ from zlib_ng import zlib_ng
 
 from components.core.compact import compact_json
 from components.core.errors import ConfigError
-from components.core.redaction import HIDDEN
+from components.core.redaction import without
 from runner.storage import disk
 
 PATTERN = "texts-*.jsonl.gz"
@@ -80,8 +80,7 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        for secret in self._secrets:
-            parts = [part.replace(secret, HIDDEN) for part in parts]
+        parts = [without(part, self._secrets) for part in parts]
         digests = [self._digest(part) for part in parts]
         name = sha256(b"".join(digests)).hexdigest()[:16]
         if name in self._texts:

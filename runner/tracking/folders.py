@@ -32,7 +32,7 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
             if experiment not in names:  # seen without MLflow, whose import takes seconds
                 raise _unknown(experiment, names)
     try:
-        load(with_database=database is not None)
+        load()
         from mlflow import MlflowClient
 
         client = MlflowClient(absolute(uri))

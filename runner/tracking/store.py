@@ -147,7 +147,7 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     else:  # of a server: in the machine's folder for temporary files
         lock = Path(tempfile.gettempdir(), f"wardround-{os.getuid()}-{sha256(uri.encode()).hexdigest()[:16]}.lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
-    load(with_database=database is not None)
+    load()
     if database is not None and not database.exists():
         from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
@@ -179,7 +179,7 @@ def _asking_once() -> Iterator[None]:
         os.environ[_RETRIES] = before
 
 
-def load(with_database: bool = False) -> None:
+def load() -> None:
     """Import MLflow, silenced and with its waiting bounded; a user's own bounds count."""
     os.environ.update(_ENVIRONMENT)
     for name, value in _BOUNDS.items():
@@ -187,10 +187,7 @@ def load(with_database: bool = False) -> None:
     logging.getLogger("mlflow").setLevel(logging.CRITICAL)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
-    import mlflow
-
-    if with_database:
-        import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+    import mlflow  # noqa: F401
 
 
 def failures(*more: type[Exception]) -> tuple[type[Exception], ...]:

@@ -66,8 +66,8 @@ def plan(folder: Path, mode: str, seed: Any) -> Plan:
     return Plan(frozenset(sorted(ranks, key=ranks.__getitem__)[:wanted]), digests, frozenset(names - graded))
 
 
-def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any], selected: Plan) -> int:
-    """Write the chosen trajectories. Returns how many. Raises TimeoutError when the tracker is too slow."""
+def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any], selected: Plan) -> None:
+    """Write the chosen trajectories. Raises TimeoutError when the tracker is too slow."""
     from mlflow.entities import Span
     from mlflow.tracing.client import TracingClient
 
@@ -84,7 +84,6 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any], sel
         done += len(batch)
         if time.monotonic() - started > _MAX_SECONDS:
             raise TimeoutError(f"{done} of {len(selected.chosen)} traces sent, too slowly to continue")
-    return done
 
 
 def episodes(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Iterator[tuple[Spans, Record]]:
