@@ -598,7 +598,7 @@ def test_texts_that_stay_here_are_reported_before_the_run(place, tmp_path, caplo
 
 @slow
 def test_the_heartbeat_shows_progress_and_the_run_ends_in_the_same_one(place, tmp_path):
-    store.load(with_database=True)
+    store.load()
     from mlflow import MlflowClient
 
     settings, folder = config(place), run_folder(tmp_path, status="running")

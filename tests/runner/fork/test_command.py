@@ -265,7 +265,7 @@ def test_forks_are_child_runs_of_their_run(home):
     words = ["fork=sent", *own, "fork.samples=all", "fork.at=1", "fork.lesson=x", "hydra.run.dir=sent_fork"]
     code, _, err = command(home, words, {})
     assert code == 0, err
-    store.load(with_database=True)
+    store.load()
     from mlflow import MlflowClient
 
     above = json.loads((home / "sent" / "manifest.json").read_text())["mlflow"]
