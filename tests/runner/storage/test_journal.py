@@ -62,7 +62,8 @@ def spawn(folder: Path, first: int, n: int, end: str = "close") -> subprocess.Po
     """A process that writes ``n`` entries, saying each; then closes, waits to be killed, or ends without closing."""
     helpers = folder.parent / "helpers"
     helpers.mkdir(exist_ok=True)
-    (helpers / "tests_journal.py").write_text(HELPER)
+    if not (module := helpers / "tests_journal.py").exists():  # another process may be importing it
+        module.write_text(HELPER)
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{helpers}"}
     return subprocess.Popen(
         [sys.executable, "-c", WRITER, str(folder), str(first), str(n), end],
