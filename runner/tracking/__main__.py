@@ -8,9 +8,10 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from threading import Timer
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
@@ -21,7 +22,6 @@ from runner.tracking.send import Progress, send_unsent
 from runner.tracking.store import PLACE
 
 _EVERY_SECONDS, _SILENT_SECONDS = 10.0, 5.0
-_CLEAR = "\r\x1b[K"  # the line
 _NICENESS = 10  # the calls of the run come first
 
 
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not places:
         print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
         return 2
-    with Shown(sum(len(unsent.markers(place)) for place in places)) as shown:
+    with closing(Shown(sum(len(unsent.markers(place)) for place in places))) as shown:
         found = [send_unsent(place, report=shown.report) for place in places]
     for place, outcome in zip(places, found, strict=True):
         if outcome.failed:
@@ -52,10 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (n := sent + aside + left):
         print_note("all runs are in MLflow; make ui shows them")
         return 0
-    facts = [f"sent {sent} of {n} to MLflow"]
-    facts += [f"{failed} failed"] if failed else []
-    facts += [f"{aside} put aside"] if aside else []
-    facts += [f"{left - failed} still running, or of another machine"] if left > failed else []
+    others = {"failed": failed, "put aside": aside, "still running, or of another machine": left - failed}
+    facts = [f"sent {sent} of {n} to MLflow", *(f"{k} {what}" for what, k in others.items() if k > 0)]
     print_note("; ".join(facts))
     return int(bool(failed or aside))
 
@@ -66,40 +64,36 @@ class Shown:
 
     def __init__(self, n: int) -> None:
         self._n, self._sent, self._printed = n, 0, time.monotonic()
-        self._named = set[str]()
-        self._live = sys.stderr.isatty()
-        self._timer = Timer(0, lambda: None)
-
-    def __enter__(self) -> Self:
-        return self
+        self._known = {""}  # of whom a line was printed
+        self._is_live, self._timer = sys.stderr.isatty(), Timer(0, lambda: None)
 
     def report(self, whom: str) -> None:
         """Something was sent, or begins to wait for somebody."""
         self._timer.cancel()
         self._sent += not whom
         text, now = f"{self._sent} of {self._n} sent", time.monotonic()
-        if self._live:
-            print(f"{_CLEAR}{text}", end="", file=sys.stderr, flush=True)  # noqa: T201
-        elif not whom and now > self._printed + _EVERY_SECONDS:
+        self._put(text)
+        if not (self._is_live or whom) and now > self._printed + _EVERY_SECONDS:
             self._printed = now
             print_note(text)
-        if whom and whom not in self._named:
+        if whom not in self._known:
             self._timer = Timer(_SILENT_SECONDS, self._name, [whom])
-            self._timer.daemon = True
             self._timer.start()
 
     def _name(self, whom: str) -> None:
-        self._named.add(whom)
-        self._clear()
+        self._known.add(whom)
+        self._put("")
         print_note(f"{_SILENT_SECONDS:.0f} s without a reply: waiting for {whom}")
 
-    def _clear(self) -> None:
-        if self._live:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)  # noqa: T201
+    def _put(self, text: str) -> None:
+        """Replace the line of a terminal."""
+        if self._is_live:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)  # noqa: T201
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Leave no line behind."""
         self._timer.cancel()
-        self._clear()
+        self._put("")
 
 
 def follow(source: int) -> None:

@@ -192,13 +192,11 @@ class NotCollected(OSError):
 
 def line(place: Path, folder: Path, error: object, uri: str = "", *, whole: bool = False) -> str:
     """That a run was not sent to a store, and the command that sends it; ``whole``: with all others that were not."""
-    again, database = (
-        command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}",
-        database_of(uri),
-    )
+    again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
+    database = database_of(uri)
+    server = f" at {short(uri)}" if uri and database is None else ""
+    where = "by OTLP" if isinstance(error, NotCollected) else f"to MLflow{server}"
     what = f"{error}; then" if isinstance(error, Damaged) else f"{short(error, database)}; nothing is lost,"
-    where = f"to MLflow at {short(uri)}" if uri and database is None else "to MLflow"
-    where = "by OTLP" if isinstance(error, NotCollected) else where
     return f"{folder} was not sent {where}: {what} send again: {again}"
 
 

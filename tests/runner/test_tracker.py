@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import orjson
@@ -175,7 +176,7 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_is_in_place_on_a_terminal_and_a_line_in_ten_seconds_elsewhere(capsys, monkeypatch, terminal):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with Shown(3) as shown:
+    with closing(Shown(3)) as shown:
         for whom in ("MLflow", "", "MLflow", ""):
             shown.report(whom)
         assert capsys.readouterr().err.endswith("\r\x1b[K2 of 3 sent" if terminal else "")
