@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.report import present
@@ -113,11 +112,6 @@ def test_a_run_that_could_not_be_sent_ends_the_command_with_1(tmp_path, capsys):
     assert "mlflow.db is a folder; nothing is lost" in line
 
 
-def test_calls_of_a_sweep_are_summed():
-    line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
-    assert line == "calls:      1,201 sent, 903 answered by the journal, over 3 jobs"
-
-
 @slow
 def test_report_of_counts_has_the_intervals_of_the_run(tmp_path):
     """A count is not a share, and the manifest names the scores that are counts."""
@@ -191,7 +185,3 @@ def test_bundle_does_not_overwrite_a_file(tmp_path, capsys):
     (tmp_path / "mine.zip").write_text("mine")
     assert main(["bundle", str(tmp_path / "mine.zip"), str(folder)]) == 2
     assert "there is such a file already" in capsys.readouterr().err and (tmp_path / "mine.zip").read_text() == "mine"
-
-
-def test_repeated_sweep_sent_no_calls():
-    assert calls([]) == "calls:      none, all jobs were finished before"
