@@ -73,7 +73,7 @@ class Shown:
         self._sent += not whom
         text, now = f"{self._sent} of {self._n} sent", time.monotonic()
         self._put(text)
-        if not (self._is_live or whom) and now > self._printed + _EVERY_SECONDS:
+        if not (self._is_live or whom) and self._sent < self._n and now > self._printed + _EVERY_SECONDS:
             self._printed = now
             print_note(text)
         if whom not in self._known:
@@ -83,7 +83,7 @@ class Shown:
     def _name(self, whom: str) -> None:
         self._known.add(whom)
         self._put("")
-        print_note(f"{_SILENT_SECONDS:.0f} s without a reply: waiting for {whom}")
+        print_note(f"waiting for {whom}, {_SILENT_SECONDS:.0f} s so far")
 
     def _put(self, text: str) -> None:
         """Replace the line of a terminal."""

@@ -176,13 +176,13 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_is_in_place_on_a_terminal_and_a_line_in_ten_seconds_elsewhere(capsys, monkeypatch, terminal):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with closing(Shown(3)) as shown:
+    with closing(Shown(5)) as shown:
         for whom in ("MLflow", "", "MLflow", ""):
             shown.report(whom)
-        assert capsys.readouterr().err.endswith("\r\x1b[K2 of 3 sent" if terminal else "")
+        assert capsys.readouterr().err.endswith("\r\x1b[K2 of 5 sent" if terminal else "")
         shown._printed -= 10
         shown.report(""), shown.report("")
-        assert terminal or capsys.readouterr().err == "3 of 3 sent\n"
+        assert terminal or capsys.readouterr().err == "3 of 5 sent\n"
     assert not terminal or capsys.readouterr().err.endswith("\r\x1b[K")
 
 
@@ -195,7 +195,7 @@ def test_what_is_waited_for_is_named_once(place, tmp_path, capsys, monkeypatch):
         sender.start()
         time.sleep(0.2)
     sender.join()
-    line = f"0 s without a reply: waiting for another process that sends what is in {place}"
+    line = f"waiting for another process that sends what is in {place}, 0 s so far"
     assert capsys.readouterr().err.splitlines().count(line) == 1
 
 
