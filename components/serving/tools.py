@@ -7,7 +7,7 @@ listed, and calls run as those of an agent do: checked, wrapped by conditions, j
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import mcp_types as types
@@ -33,7 +33,7 @@ class Caller(Protocol):
 
 
 def tool_server(
-    name: str, episode_of: Callable[[ServerRequestContext[Any]], Awaitable[Caller]], by_session: bool = False
+    name: str, episode_of: Callable[[ServerRequestContext[Any]], Caller], by_session: bool = False
 ) -> Server[Any]:
     """A server of the tools of the episode that a request belongs to. ``by_session``: it offers only the versions of
     the protocol whose requests over HTTP name their session (before 2026-07-28)."""
@@ -41,7 +41,7 @@ def tool_server(
     async def list_tools(
         context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        specs = [tool.spec for tool in (await episode_of(context)).offer.tools.values()]
+        specs = [tool.spec for tool in episode_of(context).offer.tools.values()]
         listed = [
             types.Tool(name=one.name, description=one.description, input_schema=dict(one.parameters)) for one in specs
         ]
@@ -51,7 +51,7 @@ def tool_server(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         arguments = orjson.dumps(params.arguments or {}).decode()
-        observed = await (await episode_of(context)).call(params.name, arguments)
+        observed = await episode_of(context).call(params.name, arguments)
         content: list[types.ContentBlock] = [types.TextContent(text=observed.observation.text)]
         content += map(_image, observed.observation.images)
         return types.CallToolResult(content=content, is_error=observed.error is not None)

@@ -1,31 +1,43 @@
 """A server as the configuration names it, what it offers, and how many samples have sessions with servers at once."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import orjson
+from annotated_types import Gt
 from pydantic import TypeAdapter, ValidationError
 
 from components import programs
 from components.core.errors import ConfigError
-from components.core.messages import ToolSpec
+from components.core.messages import JSON, ToolSpec
+from components.core.types import Observation
 
 
 @dataclass(frozen=True)
 class Server:
     """``command`` is started and spoken to over its standard streams, or ``url`` asked over streamable HTTP. ``env``:
     names of the variables of this process that the command gets; ``key_variable``: of the one with the token for the
-    url; ``tools``: which of its tools are offered, by the server's names; None: all."""
+    url; ``tools``: which of its tools are offered, by the server's names; None: all. ``stateful``: whether results
+    depend on earlier calls of the session, which are then repeated in a new session of a resumed episode.
+    ``grace_seconds``: that its process has to end when the session has."""
 
     command: Sequence[str] = ()
     url: str | None = None
     env: Sequence[str] = ("PATH", "HOME")
     key_variable: str = ""
     tools: Sequence[str] | None = None
+    stateful: bool = True
+    grace_seconds: Annotated[float, Gt(0)] = 1.0
+
+    @property
+    def address(self) -> str:
+        """The url, or the whole command."""
+        return self.url or " ".join(self.command)
 
     def check(self, key: str) -> None:
         """Raises ConfigError unless it names one way to a server."""
@@ -37,10 +49,19 @@ class Server:
             raise ConfigError(f"{key}.url: found {self.url!r}, should begin with http:// or https://")
 
 
+class Recorded(NamedTuple):
+    """A call by the server's name of the tool, and what came of it when it was made."""
+
+    name: str
+    arguments: JSON
+    observation: Observation
+    error: str | None
+
+
 @dataclass(frozen=True)
 class Cards:
     """What a server offers. ``title``: its name and version; ``specs``: as they are offered here, ``names``: offered
-    name -> the server's own. Two servers are the same where their ``identity`` is."""
+    name -> the server's own."""
 
     title: str
     specs: Sequence[ToolSpec]
@@ -95,26 +116,26 @@ _FILE = TypeAdapter(dict[str, Cards])
 
 @dataclass
 class Slots:
-    """Which samples have sessions: the first ``n`` that asked. Lines of one sample ask as one, so that none waits for
-    another of its own, and some sample can always go on."""
+    """Which episodes have sessions: the first ``n`` that asked. Lines of one episode ask as one, so that none waits for
+    another of its own, and some episode can always continue."""
 
     n: int
-    _users: dict[str, int] = field(default_factory=dict)  # sample -> its lines, in the order in which they asked
+    _users: dict[Hashable, int] = field(default_factory=dict)  # episode -> its lines, in the order in which they asked
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def enter(self, sample: str) -> None:
-        """Ask for the sample's slot; ``release`` undoes it."""
-        self._users[sample] = self._users.get(sample, 0) + 1
+    def enter(self, episode: Hashable) -> None:
+        """Ask for the episode's slot; ``release`` undoes it."""
+        self._users[episode] = self._users.get(episode, 0) + 1
 
-    async def wait(self, sample: str) -> None:
-        """Wait until the sample has it."""
-        while sample not in islice(self._users, self.n):
+    async def wait(self, episode: Hashable) -> None:
+        """Wait until the episode has it."""
+        while episode not in islice(self._users, self.n):
             await self._moved.wait()
 
-    def release(self, sample: str) -> None:
-        """One line of the sample needs it no longer."""
-        self._users[sample] -= 1
-        if not self._users[sample]:
-            del self._users[sample]
+    def release(self, episode: Hashable) -> None:
+        """One line of the episode needs it no longer."""
+        self._users[episode] -= 1
+        if not self._users[episode]:
+            del self._users[episode]
             self._moved.set()
             self._moved = asyncio.Event()
