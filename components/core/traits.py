@@ -11,7 +11,7 @@ from components.core.errors import ConfigError
 from components.core.messages import JSON
 from components.core.protocols import Agent, Memory, Verifier
 from components.core.tools import Offer, State, Tool
-from components.core.types import Observation, Sample, ScoreKind, Trajectory
+from components.core.types import Observed, Sample, ScoreKind, Trajectory
 
 PromptSetName = Annotated[str, "the name of a prompt set"]  # of a field: the set's digest is recorded with each run
 T = TypeVar("T")
@@ -132,7 +132,7 @@ class ToolTraits:
     else. ``timeout_seconds``: after which its calls fail; None: never. ``asks``: the role of the model that it asks,
     where it asks one. ``missing``: what must be set before it can be used. ``sends_data_out``: what it is called with
     leaves this process, whatever its effect, as that of an external one does. ``note_recorded``: takes in a call that
-    the journal or a record answered in its place (state, arguments, observation, label of its error)."""
+    the journal or a record answered in its place."""
 
     identity: str = ""
     triable: bool = True
@@ -141,7 +141,7 @@ class ToolTraits:
     asks: str | None = None
     missing: str = ""
     sends_data_out: bool = False
-    note_recorded: Callable[[State, JSON, Observation, str | None], None] | None = None
+    note_recorded: Callable[[State, Observed], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from components.core.errors import ModelError, ToolError
-from components.core.messages import JSON, Image, Message, Purpose, Sampling, ToolCall
+from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
 from components.core.traits import ToolTraits, declared, innermost
 from components.core.types import Observation, Observed, Problem
@@ -105,8 +105,7 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     is_external = tool is not None and tool.effect == "external"
     if is_external and (recorded := fork.recorded_result(line, call, ahead)) is not None:
         with suppress(ToolError):  # one that was refused did not reach the tool
-            used, arguments = tool_of(offer, call)
-            _note(innermost(used), offer.state, arguments, recorded.observation, recorded.error)
+            _note(innermost(tool_of(offer, call)[0]), offer.state, recorded)
         return recorded
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
@@ -116,10 +115,10 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     return Observed(call, observation, error, time.monotonic() - started)
 
 
-def _note(tool: Tool, state: State, arguments: JSON, observation: Observation, error: str | None) -> None:
+def _note(tool: Tool, state: State, made: Observed) -> None:
     """Let a tool know of a call that was answered in its place."""
     if (note := declared(tool, ToolTraits).note_recorded) is not None:
-        note(state, arguments, observation, error)
+        note(state, made)
 
 
 @cache
@@ -180,7 +179,7 @@ async def _external(tool: Tool, context: Context) -> Observation:
     error = entry.get("error")
     observation = Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry.get("images", ())))
     if payload is not None:
-        _note(tool, context.state, call.parsed, observation, error)
+        _note(tool, context.state, Observed(call, observation, error))
     if error is not None:
         raise ToolError(observation.text, error, observation.data)
     return observation

@@ -7,7 +7,7 @@ something in a session then keeps it for one sample, and order and concurrency c
 
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -18,9 +18,9 @@ from components.core.errors import ConfigError, missing_extra
 from components.core.messages import JSON, ToolSpec
 from components.core.tools import Context, Effect, Offer, State
 from components.core.traits import ToolsetTraits, ToolTraits
-from components.core.types import Observation, Privacy, Sample
+from components.core.types import Observation, Observed, Privacy, Sample
 from components.text.words import meant
-from components.tools.mcp.servers import Cards, Recorded, Server, Slots
+from components.tools.mcp.servers import Cards, Server, Slots
 
 if TYPE_CHECKING:
     from components.tools.mcp.sessions import Session
@@ -48,9 +48,10 @@ class McpTool:
         assert isinstance(context.state, Sessions), "the toolset's own state"
         return await context.state.call(self, arguments, context.episode)
 
-    def _note(self, state: State, arguments: JSON, observation: Observation, error: str | None) -> None:
+    def _note(self, state: State, made: Observed) -> None:
         assert isinstance(state, Sessions), "the toolset's own state"
-        state.recorded.setdefault(self.server, []).append(Recorded(self.name, arguments, observation, error))
+        call = made.call._replace(name=self.name)
+        state.recorded.setdefault(self.server, []).append(replace(made, call=call))
 
 
 @dataclass
@@ -62,11 +63,11 @@ class Sessions:
     cards: Mapping[str, Cards]
     timeout_seconds: float
     slots: Slots
-    recorded: dict[str, list[Recorded]] = field(default_factory=dict)
+    recorded: dict[str, list[Observed]] = field(default_factory=dict)
     _open: dict[str, "Session"] = field(default_factory=dict)
-    _episode: Hashable = None
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _episode: Hashable = None  # that has a slot
     _closed: bool = False
-    _repeating: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def fork(self) -> "Sessions":
         """Itself: only pure tools are tried on it."""
@@ -79,27 +80,31 @@ class Sessions:
             session.close()
         if self._episode is not None:
             self.slots.release(self._episode)
+            self._episode = None
 
     async def call(self, tool: McpTool, arguments: JSON, episode: Hashable) -> Observation:
-        """Call a tool. Raises ToolError for the tool's own error, ModelError (mcp_server) for one of the server."""
+        """Call a tool, for other than pure ones after the calls that the session has not run. Raises ToolError for the
+        tool's own error, ModelError (mcp_server) for one of the server."""
+        async with self._opening:
+            session = await self._session(tool.server, episode)
+            calls = [] if tool.effect == "pure" else self.recorded.get(tool.server, [])
+            while calls:
+                await session.repeat(calls[0])
+                del calls[0]
+        return await session.call(tool.name, arguments)
+
+    async def _session(self, server: str, episode: Hashable) -> "Session":
         from components.tools.mcp.sessions import Session
 
-        if not self._closed:
-            if self._episode is None:
-                self._episode = episode
-                self.slots.enter(episode)
-            await self.slots.wait(episode)
+        if self._episode is None and not self._closed:
+            await self.slots.enter(episode)
+            self._episode = episode
         if self._closed:  # the episode has ended
+            self.close()
             raise asyncio.CancelledError
-        if (session := self._open.get(tool.server)) is None:
-            server, known = self.servers[tool.server], self.cards[tool.server]
-            session = self._open[tool.server] = Session(tool.server, server, known, self.timeout_seconds)
-        if tool.effect != "pure":
-            async with self._repeating:
-                while calls := self.recorded.get(tool.server):
-                    await session.repeat(calls[0])
-                    del calls[0]
-        return await session.call(tool.name, arguments)
+        if server not in self._open:
+            self._open[server] = Session(server, self.servers[server], self.cards[server], self.timeout_seconds)
+        return self._open[server]
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import orjson
 from annotated_types import Gt
@@ -14,8 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from components import programs
 from components.core.errors import ConfigError
-from components.core.messages import JSON, ToolSpec
-from components.core.types import Observation
+from components.core.messages import ToolSpec
 
 
 @dataclass(frozen=True)
@@ -47,15 +45,6 @@ class Server:
             programs.check(self.command, f"{key}.command")
         elif not str(self.url).startswith(("http://", "https://")):
             raise ConfigError(f"{key}.url: found {self.url!r}, should begin with http:// or https://")
-
-
-class Recorded(NamedTuple):
-    """A call by the server's name of the tool, and what came of it when it was made."""
-
-    name: str
-    arguments: JSON
-    observation: Observation
-    error: str | None
 
 
 @dataclass(frozen=True)
@@ -116,26 +105,23 @@ _FILE = TypeAdapter(dict[str, Cards])
 
 @dataclass
 class Slots:
-    """Which episodes have sessions: the first ``n`` that asked. Lines of one episode ask as one, so that none waits for
-    another of its own, and some episode can always continue."""
+    """Which episodes have sessions, ``n`` at most. Lines of one episode share a slot, so that none waits for another of
+    its own, and some episode can always continue."""
 
     n: int
-    _users: dict[Hashable, int] = field(default_factory=dict)  # episode -> its lines, in the order in which they asked
-    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+    _users: dict[Hashable, int] = field(default_factory=dict)  # episode -> its lines
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def enter(self, episode: Hashable) -> None:
-        """Ask for the episode's slot; ``release`` undoes it."""
+    async def enter(self, episode: Hashable) -> None:
+        """Wait for the slot of a line's episode; ``release`` frees it."""
+        while episode not in self._users and len(self._users) >= self.n:
+            await self._freed.wait()
         self._users[episode] = self._users.get(episode, 0) + 1
-
-    async def wait(self, episode: Hashable) -> None:
-        """Wait until the episode has it."""
-        while episode not in islice(self._users, self.n):
-            await self._moved.wait()
 
     def release(self, episode: Hashable) -> None:
         """One line of the episode needs it no longer."""
         self._users[episode] -= 1
         if not self._users[episode]:
             del self._users[episode]
-            self._moved.set()
-            self._moved = asyncio.Event()
+            self._freed.set()
+            self._freed = asyncio.Event()

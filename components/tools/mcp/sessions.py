@@ -14,9 +14,9 @@ from mcp.shared.exceptions import MCPError
 
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image, ToolSpec
-from components.core.types import Observation
+from components.core.types import Observation, Observed
 from components.text.words import written_out
-from components.tools.mcp.servers import Cards, Recorded, Server
+from components.tools.mcp.servers import Cards, Server
 from components.tools.mcp.transports import Diagnostics, connect
 
 for _library in ("mcp.client", "httpx2"):  # which report every request
@@ -88,15 +88,15 @@ class Session:
             raise ToolError(text or "The tool failed without a message.", "tool_error")
         return Observation(text, images=images)
 
-    async def repeat(self, one: Recorded) -> None:
+    async def repeat(self, made: Observed) -> None:
         """Make a call again. Raises ModelError (mcp_server) where its result is another one now."""
         try:
-            seen, error = await self.call(one.name, one.arguments), None
+            seen, error = await self.call(made.call.name, made.call.parsed), None
         except ToolError as failure:
             seen, error = Observation(str(failure)), failure.label
-        before = one.observation
-        if (seen.text, seen.images, error) != (before.text, before.images, one.error):
-            call = f"{one.name}({orjson.dumps(one.arguments).decode():.80})"
+        before = made.observation
+        if (seen.text, seen.images, error) != (before.text, before.images, made.error):
+            call = f"{made.call.name}({made.call.arguments:.80})"
             text = f"gave another result when the session was repeated: {call} gave {seen.text[:80]!r}, had given"
             way = f"if nothing depends on earlier calls: toolset.servers.{self._name}.stateful=false"
             raise self._failed(BadServer(f"{text} {before.text[:80]!r}; {way}"))

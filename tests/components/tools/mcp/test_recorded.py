@@ -74,7 +74,7 @@ async def test_a_call_with_another_result_when_it_is_repeated_is_an_error_of_the
     trajectory = await count(serving("process"), Counts(2), journal)
     assert trajectory.stop == "error"
     assert trajectory.error.startswith("mcp_server: the MCP server 'calc' (")
-    assert 'when the session was repeated: count({"n":0}) gave \'' in trajectory.error
+    assert 'when the session was repeated: count({"n": 0}) gave \'' in trajectory.error
     assert (
         f"had given {first!r}; if nothing depends on earlier calls: toolset.servers.calc.stateful=false"
         in trajectory.error
