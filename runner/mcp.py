@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -199,7 +199,8 @@ async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> 
 async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:
     async with listening(sessions, given.host, given.port, os.environ.get(given.key_variable or "", "")) as url:
         print(f"serving {sessions.n_tools} tools at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
-        await asyncio.Event().wait()
+        with suppress(asyncio.CancelledError):  # interrupted
+            await asyncio.Event().wait()
 
 
 async def _serve(words: Sequence[str]) -> None:
