@@ -57,7 +57,7 @@ class EpisodeServer:
 
         async def use_tools(request: web.Request) -> web.Response:
             body = await request.read()
-            reply = await asgi.post(str(request.url), content=body, headers=dict(request.headers))
+            reply = await asgi.post(str(request.url), content=body, headers=request.raw_headers)
             return web.Response(status=reply.status_code, body=reply.content, content_type="application/json")
 
         tools = StreamableHTTPSessionManager(
