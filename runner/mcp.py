@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached, missing_extra
+from components.core.redaction import redact
 from components.core.types import Observed, Sample, Trajectory
 from components.text.words import meant
 from runner.config.errors import ConfigErrors, Finding
@@ -59,7 +60,7 @@ class Session(Episode):
         try:
             return await super().call(name, arguments)
         except (ModelError, LimitReached, RunLimitReached) as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from None
+            raise MCPError(INTERNAL_ERROR, redact(str(error))) from None
 
 
 @dataclass
