@@ -19,8 +19,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached, missing_extra
-from components.core.redaction import redact
+from components.core.errors import ConfigError, LimitReached, missing_extra
 from components.core.types import Observed, Sample, Trajectory
 from components.text.words import meant
 from runner.config.errors import ConfigErrors, Finding
@@ -51,16 +50,10 @@ class Session(Episode):
         self._max_calls, self.used = max_calls, 0.0
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run a call. Raises MCPError where the session, or the budget of the run, has no room for it."""
-        from mcp.shared.exceptions import MCPError
-        from mcp_types import INTERNAL_ERROR
-
+        """Run a call. Raises LimitReached, RunLimitReached, ModelError."""
         if len(self.early) >= self._max_calls:
-            raise MCPError(INTERNAL_ERROR, f"this session has made {self._max_calls:,} calls; open another one")
-        try:
-            return await super().call(name, arguments)
-        except (ModelError, LimitReached, RunLimitReached) as error:
-            raise MCPError(INTERNAL_ERROR, redact(str(error))) from None
+            raise LimitReached(f"this session has made {self._max_calls:,} calls; open another one")
+        return await super().call(name, arguments)
 
 
 @dataclass

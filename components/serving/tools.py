@@ -2,7 +2,7 @@
 
 Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools. What a condition leaves of the offer is
 listed, and calls run as those of an agent do: checked, wrapped by conditions, journalled. A ToolError is a result with
-``isError``.
+``isError``, any other failure an error of the protocol.
 """
 
 import logging
@@ -13,9 +13,12 @@ from typing import Any, Protocol
 import mcp_types as types
 import orjson
 from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from components.core.errors import LimitReached, ModelError, RunLimitReached
 from components.core.messages import Image
+from components.core.redaction import redact
 from components.core.tools import Offer
 from components.core.types import Observed
 
@@ -51,7 +54,10 @@ def tool_server(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         arguments = orjson.dumps(params.arguments or {}).decode()
-        observed = await episode_of(context).call(params.name, arguments)
+        try:
+            observed = await episode_of(context).call(params.name, arguments)
+        except (LimitReached, ModelError, RunLimitReached) as error:
+            raise MCPError(types.INTERNAL_ERROR, redact(str(error))) from None
         content: list[types.ContentBlock] = [types.TextContent(text=observed.observation.text)]
         content += map(_image, observed.observation.images)
         return types.CallToolResult(content=content, is_error=observed.error is not None)

@@ -17,8 +17,6 @@ import orjson
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
 
 from components.core.errors import OVERFLOW, LimitReached, ModelError
 from components.core.messages import JSON, Completion, Sampling
@@ -77,10 +75,10 @@ class EpisodeServer:
                 await runner.cleanup()
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run a call, for the server of tools. Raises MCPError for an error that ends the episode."""
+        """Run a call, for the server of tools. Raises ModelError for an error that ends the episode."""
         found = await self._outcome(self._episode.call(name, arguments))
         if isinstance(found, BaseException):
-            raise MCPError(INTERNAL_ERROR, f"the episode is over: {found}")
+            raise ModelError(f"the episode is over: {found}", "program")
         return found
 
     @web.middleware

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from mcp.shared.exceptions import MCPError
 
 from components.agents.external import External
 from components.agents.external.endpoint import EpisodeServer
@@ -298,7 +297,7 @@ async def test_nothing_is_begun_when_the_outcome_is_there_and_what_the_program_l
     other = EpisodeServer(Late(), 9)
     async with other.listening():
         pass
-    with pytest.raises(MCPError, match="has given its outcome"):
+    with pytest.raises(ModelError, match="has given its outcome"):
         await other.call("add", "{}")
     assert asked == ["add"]
 
