@@ -1,74 +1,59 @@
 """A toolset as a Model Context Protocol server: ``python -m runner.mcp toolset=clinical dataset=cab_mini``.
 
-Over the standard streams, or with ``--port`` over streamable HTTP. Words choose as in a run; conditions hold. The tools
-are opened over one sample, once for every session.
+Over the standard streams, or with ``--port`` over streamable HTTP. Words choose as in a run; conditions and the budget
+of the run hold. The tools are opened over one sample, once for every session.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import hmac
 import os
-import signal
+import re
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from components.core.errors import ConfigError, missing_extra
-from components.core.protocols import Model
-from components.core.tools import Offer
-from components.core.traits import ModelTraits, declared
-from components.core.types import Answer, Observed, Sample, Trajectory
+from components.core.errors import ConfigError, LimitReached, missing_extra
+from components.core.types import Observed, Sample, Trajectory
 from components.text.words import meant
-from runner.config.errors import ConfigErrors, Finding, note_errors
-from runner.config.words import config_of
+from runner.config.errors import ConfigErrors, Finding
+from runner.episode.budget import Budget, BudgetPool
 from runner.episode.door import Door
 from runner.episode.episode import Episode
 from runner.episode.shared import Parts, Shared
-from runner.experiment import parts as building
-from runner.experiment.experiment import select
-from runner.experiment.privacy import permit
-from runner.terminal.command import Parser, exit_code_of
+from runner.job.prepare import prepare_words
+from runner.terminal.command import Parser, exit_code_of, signals
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _IDLE, _SESSIONS = 1800.0, 64  # seconds after which a session is over, and how many there may be
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _ID = "mcp-session-id"
-_NOT_SERVED = ("agent", "scorer", "memory", "stage")
+_APPLIES = ("toolset", "dataset", "condition", "model", "models", "sandbox", "profile", "seed", "budget.run",
+            "run.allow_targets")  # fmt: skip
 
 
-class Client:
-    """Whoever calls the tools over the protocol, in the place of an agent."""
+class Session(Episode):
+    """The tools of one session, at most ``max_calls`` calls of them, whose results it remembers. ``used``: when it was
+    asked last."""
 
-    async def solve(self, _: Any) -> Answer:
-        """It is not asked to solve anything."""
-        raise AssertionError("a client calls tools")
-
-
-@dataclass
-class Session:
-    """The tools of one session, whose calls run one after the other."""
-
-    shared: Shared
-    used: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self._episode, self._calling = Episode(self.shared, self.shared.open()), asyncio.Lock()
-
-    @property
-    def offer(self) -> Offer:
-        """What the session offers by now."""
-        return self._episode.offer
+    def __init__(self, shared: Shared, max_calls: int) -> None:
+        super().__init__(shared, shared.open())
+        self._max_calls, self.used = max_calls, 0.0
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run a call."""
-        async with self._calling:
-            return await self._episode.call(name, arguments)
+        """Run a call. Raises LimitReached, RunLimitReached, ModelError."""
+        if len(self.early) >= self._max_calls:
+            raise LimitReached(f"this session has made {self._max_calls:,} calls; open another one")
+        return await super().call(name, arguments)
 
 
 @dataclass
@@ -76,21 +61,26 @@ class Sessions:
     """The sessions by their ids; that of the standard streams has none."""
 
     parts: Parts
-    models: dict[str, Model]
+    door: Door
     sample: Sample
-    seed: int
     n_tools: int
+    max_calls: int = 2000
     _open: dict[str, Session] = field(default_factory=dict)
 
-    async def of(self, context: ServerRequestContext[Any]) -> Session:
-        """The session of a request, opened with its first one."""
-        name = "" if context.request is None else context.request.headers.get(_ID, "")
+    def of(self, context: ServerRequestContext[Any]) -> Session:
+        """The session of a request, opened with its first one. Raises MCPError for one over HTTP that names none."""
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import INVALID_REQUEST
+
+        name = "" if context.request is None else context.request.headers.get(_ID)
+        if name is None:
+            raise MCPError(INVALID_REQUEST, f"the request names no session ({_ID}); initialize opens one")
+        now = time.monotonic()
+        for idle in [one for one, session in self._open.items() if now - session.used > _IDLE]:
+            self.close(idle)
         if name not in self._open:
-            for idle in [one for one, session in self._open.items() if time.monotonic() - session.used > _IDLE]:
-                self.close(idle)
-            door = Door(self.models, None, run_seed=self.seed)
-            self._open[name] = Session(Shared(self.parts, door, self.sample, 0, Trajectory()))
-        self._open[name].used = time.monotonic()
+            self._open[name] = Session(Shared(self.parts, self.door, self.sample, 0, Trajectory()), self.max_calls)
+        self._open[name].used = now
         return self._open[name]
 
     def close(self, name: str) -> None:
@@ -102,39 +92,31 @@ class Sessions:
         """End all sessions, and close the models."""
         for name in [*self._open]:
             self.close(name)
-        for model in self.models.values():
+        for model in self.door.models.values():
             await model.close()
 
 
 def sessions_of(choices: Sequence[str], sample_id: str | None, permits: Sequence[str]) -> Sessions:
     """The sessions over the toolset, condition, dataset and models that words choose. Raises ConfigError."""
-    cfg, findings = config_of(choices), list[Finding]()
-    named = building.named_parts(cfg, findings)
-    wanted = {key: part for key, part in named.items() if key.partition(".")[0] not in _NOT_SERVED}
-    made = building.build_parts(wanted, cfg, findings)
-    if findings:
-        raise ConfigErrors(findings)
-    dataset, models = made["dataset"], {"main": made["model"], **building.below(made, "models")}
-    (grammar,) = building.below(made, "grammars").values()
-    parts = Parts(Client(), made["verifier"], grammar, made["toolset"], made["condition"])
-    permit(dataset.privacy, models, parts)
-    if dataset.privacy not in ("open", *permits):
-        text = f"whoever connects gets data that are {dataset.privacy}; if they may: --permits {dataset.privacy}"
+    for key in (re.sub(r"^[+~]*([\w.]*).*", r"\1", word, flags=re.DOTALL) for word in choices):
+        if not any(f"{key}.".startswith(f"{one}.") for one in _APPLIES):
+            text = f"it does not apply to a server of tools; what does: {', '.join(_APPLIES)}"
+            raise ConfigErrors([Finding(key, text)])
+    experiment = prepare_words(["agent=direct", *choices])  # which has no tools, and is not asked
+    privacy, seed = experiment.dataset.privacy, experiment.seed
+    if privacy not in ("open", *permits):
+        text = f"whoever connects gets data that are {privacy}; if they may: --permits {privacy}"
         raise ConfigErrors([Finding("dataset", text)])
-    samples = {one.problem.id: one for one in select(dataset, limit=None, shard=None, seed=cfg["seed"])}
+    samples = {one.problem.id: one for one in experiment.samples}
     sample = samples.get(sample_id) if sample_id else next(iter(samples.values()))
     if sample is None:
         near = meant(str(sample_id), samples)
         raise ConfigError(f"--sample: there is no {sample_id!r}; {near}the dataset has {len(samples)} samples")
-    for model in models.values():
-        if (study := declared(model, ModelTraits).study) is not None:
-            study([sample])
-    with note_errors(findings, "toolset"):
-        offer = parts.open(sample, 0, cfg["seed"])
-        offer.state.close()
-    if findings:
-        raise ConfigErrors(findings)
-    return Sessions(parts, models, sample, cfg["seed"], len(offer.tools))
+    parts = replace(experiment.parts, budget=Budget())
+    offer = parts.open(sample, 0, seed)
+    offer.state.close()
+    door = Door(experiment.models, None, run_seed=seed, budget_pool=BudgetPool(experiment.budget))
+    return Sessions(parts, door, sample, len(offer.tools))
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -171,46 +153,48 @@ async def _serve_streams(sessions: Sessions) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
+def _guarded(app: ASGIApp, sessions: Sessions, key: str) -> ASGIApp:
+    """The application for those that send the key, if there is one; a session that is deleted is closed."""
+    from starlette.responses import PlainTextResponse
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", ()))
+        given = headers.get(b"authorization", b"").removeprefix(b"Bearer ")
+        if key and scope["type"] == "http" and not hmac.compare_digest(given, key.encode()):
+            await PlainTextResponse("the token is missing, or is another one", 401)(scope, receive, send)
+            return
+        await app(scope, receive, send)
+        if scope.get("method") == "DELETE":
+            sessions.close(headers.get(_ID.encode(), b"").decode("latin-1"))
+
+    return answer
+
+
 @asynccontextmanager
 async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> AsyncIterator[str]:
-    """Serve over HTTP, with a ``key`` to those that send it alone. Yields the address."""
-    from aiohttp import web
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    """Serve over HTTP, with a ``key`` to those that send it alone. Yields the address. Raises OSError."""
+    import uvicorn
 
-    from components.serving import bridge, endpoint
     from components.serving.tools import tool_server
 
-    server = tool_server("wardround", sessions.of, by_session=True)
-    manager = StreamableHTTPSessionManager(server, session_idle_timeout=_IDLE, max_sessions=_SESSIONS)
-    answer = bridge.route(manager.handle_request)
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        if key and not endpoint.has_token(request, key):
-            return web.Response(status=401, text="the token is missing, or is another one")
-        if request.headers.get("Origin"):  # of a page in a browser, which may not reach what is on this machine
-            return web.Response(status=403, text="pages may not connect")
-        reply = await answer(request)
-        if request.method == "DELETE" and reply.status == 200:
-            sessions.close(request.headers.get(_ID, ""))
-        return reply
-
-    app = web.Application(client_max_size=4 << 20)
-    app.router.add_route("*", "/mcp", handle)
-    runner, url = await endpoint.listen(app, host, port)  # first: within the manager's tasks an error would be a group
+    tools = tool_server("wardround", sessions.of, by_session=True)
+    app = tools.streamable_http_app(session_idle_timeout=_IDLE, max_sessions=_SESSIONS, host=host)
+    listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    guarded = _guarded(app, sessions, key)
+    server = uvicorn.Server(uvicorn.Config(guarded, ws="none", log_config=None, timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(server.serve([listener]))
     try:
-        async with manager.run():
-            yield f"{url}/mcp"
+        yield f"http://{host}:{listener.getsockname()[1]}/mcp"
     finally:
-        await runner.cleanup()
+        server.should_exit = True
+        await serving
 
 
 async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with listening(sessions, given.host, given.port, os.environ.get(given.key_variable or "", "")) as url:
         print(f"serving {sessions.n_tools} tools at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
-        await stopped.wait()
+        with suppress(asyncio.CancelledError):  # interrupted
+            await asyncio.Event().wait()
 
 
 async def _serve(words: Sequence[str]) -> None:
@@ -226,7 +210,8 @@ async def _serve(words: Sequence[str]) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Serve until the client leaves, or until interrupted. Exit code 2 for a config error."""
-    return exit_code_of(lambda: asyncio.run(_serve(sys.argv[1:] if words is None else words)))
+    with signals():
+        return exit_code_of(lambda: asyncio.run(_serve(sys.argv[1:] if words is None else words)))
 
 
 if __name__ == "__main__":

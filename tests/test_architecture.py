@@ -144,7 +144,7 @@ LIBRARIES = {  # library -> the files that may import it
         "components/agents/external/endpoint.py", "components/serving/tools.py", "components/tools/mcp/*",
         "runner/mcp.py",
     ),
-    "httpx2": ("components/agents/external/program.py", "components/tools/mcp/*"),
+    "httpx2": ("components/agents/external/endpoint.py", "components/tools/mcp/*"),
     "httptools": ("components/models/http_connection.py",),
     "jinja2": ("components/prompts/*.py", "runner/results/render/formats.py"),
     "unittest.mock": (),

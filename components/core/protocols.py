@@ -4,14 +4,16 @@ What a part declares besides its verb is in ``components.core.traits``, verbs fo
 ``components.core.learning``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from random import Random
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from components.core import types as t
 from components.core.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.types import Action, Observation, Problem, Sample, Score, Trajectory
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -200,7 +202,10 @@ class Episode(Protocol):
 
     async def call(self, name: str, arguments: str) -> t.Observed:
         """Run one call of a program, whose arguments are JSON: recorded with the last step, under the id by which its
-        action names it, or with the first step where there is none yet."""
+        action names it, or with the first step where there is none yet. One runs after the other."""
+
+    async def within(self, work: Awaitable[T]) -> T:
+        """Await work that is not a call within the time of the sample. Raises LimitReached."""
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""

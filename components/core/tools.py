@@ -1,6 +1,6 @@
 """What one sample offers: its tools, what they get in addition to their arguments, and the state behind them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
@@ -54,6 +54,10 @@ class Context(Protocol):
 
     @property
     def problem(self) -> Problem: ...
+
+    @property
+    def episode(self) -> Hashable:
+        """The same for all lines of work of an episode, another one for each other episode."""
 
     @property
     def offered(self) -> Collection[str]:

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 from components.core.errors import ConfigError
 from components.core.messages import JSON
 from components.core.protocols import Agent, Memory, Verifier
-from components.core.tools import Offer, Tool
-from components.core.types import Sample, ScoreKind, Trajectory
+from components.core.tools import Offer, State, Tool
+from components.core.types import Observed, Sample, ScoreKind, Trajectory
 
 PromptSetName = Annotated[str, "the name of a prompt set"]  # of a field: the set's digest is recorded with each run
 T = TypeVar("T")
@@ -42,6 +42,7 @@ class Requirements:
     ``draws``: its answer is that of several draws, which it remarks.
     ``unrecorded``: what it does outside of its record, so that no episode of it can be continued from the middle.
     ``permits``: data classes, in addition to open ones, that a program of its own may receive; None: it has none.
+    ``functions``: it acts by function calls alone, so that the grammar must be of these.
     """
 
     models: Sequence[str] = ()
@@ -65,6 +66,7 @@ class Requirements:
     draws: bool = False
     unrecorded: str = ""
     permits: Sequence[str] | None = None
+    functions: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +130,9 @@ class ToolTraits:
     """``identity``: what else identifies its answers, for the journal. ``triable``: a candidate may run it on a fork.
     ``wrapped``: the tool that this one replaces, which it reaches through the episode's door alone; it reaches nothing
     else. ``timeout_seconds``: after which its calls fail; None: never. ``asks``: the role of the model that it asks,
-    where it asks one. ``missing``: what must be set before it can be used. ``leaves``: what it is called with leaves
-    this process, whatever its effect, as that of an external one does."""
+    where it asks one. ``missing``: what must be set before it can be used. ``sends_data_out``: what it is called with
+    leaves this process, whatever its effect, as that of an external one does. ``note_recorded``: takes in a call that
+    the journal or a record answered in its place."""
 
     identity: str = ""
     triable: bool = True
@@ -137,7 +140,8 @@ class ToolTraits:
     timeout_seconds: float | None = None
     asks: str | None = None
     missing: str = ""
-    leaves: bool = False
+    sends_data_out: bool = False
+    note_recorded: Callable[[State, Observed], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,9 +153,10 @@ class DatasetTraits:
 
 @dataclass(frozen=True, kw_only=True)
 class GrammarTraits:
-    """``needs_tools``: without a tool it has no way to answer."""
+    """``needs_tools``: without a tool it has no way to answer. ``functions``: its actions are function calls."""
 
     needs_tools: bool = False
+    functions: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

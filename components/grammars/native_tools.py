@@ -8,13 +8,14 @@ named in its text and not sent: tools that return images belong to the text gram
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 import orjson
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
-from components.core.traits import PromptSetName
+from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Observation
 from components.grammars.bracket_json import Call, refused, with_confidence
 from components.prompts import PromptSet, load
@@ -33,6 +34,7 @@ class NativeTools:
     """Actions in the reply's own tool calls; the text of a reply without any is the answer. ``confidence``: its last
     line states how sure the agent is."""
 
+    traits: ClassVar[GrammarTraits] = GrammarTraits(functions=True)
     prompts: PromptSetName = "native_tools"
     confidence: bool = False
 

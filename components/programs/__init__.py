@@ -1,5 +1,6 @@
 """Programs of others as processes: with the environment that is declared for them, what they write bounded, and ended
-with all that they started. The program ``python`` is the interpreter that runs this one; others are on the PATH."""
+with their process group, which what they start may leave (``setsid``). The program ``python`` is the interpreter that
+runs this one; others are on the PATH."""
 
 import asyncio
 import os
@@ -63,7 +64,7 @@ async def _exit_of(process: Process, seconds: float) -> None:
         await asyncio.sleep(0.01)
 
 
-async def last_words(stream: asyncio.StreamReader, kept: bytearray) -> None:
+async def read_tail(stream: asyncio.StreamReader, kept: bytearray) -> None:
     """Read a stream to its end, so that its writer never waits, and keep what came last."""
     while piece := await stream.read(1 << 16):
         kept += piece

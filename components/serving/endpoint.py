@@ -79,7 +79,7 @@ async def read(request: web.Request) -> ChatRequest:
 async def write(
     request: web.Request, chat: ChatRequest, completion: Completion, number: int, model: str
 ) -> web.StreamResponse:
-    """The reply in the form of the API that was asked, streamed where that was wanted."""
+    """The reply in the form of the API that was asked, streamed on request."""
     api = _APIS[request.path]
     reply = api.write(completion, number, model, int(time.time()))
     if not chat.stream:

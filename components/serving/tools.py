@@ -2,20 +2,23 @@
 
 Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools. What a condition leaves of the offer is
 listed, and calls run as those of an agent do: checked, wrapped by conditions, journalled. A ToolError is a result with
-``isError``.
+``isError``, any other failure an error of the protocol.
 """
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import mcp_types as types
 import orjson
 from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from components.core.errors import LimitReached, ModelError, RunLimitReached
 from components.core.messages import Image
+from components.core.redaction import redact
 from components.core.tools import Offer
 from components.core.types import Observed
 
@@ -33,7 +36,7 @@ class Caller(Protocol):
 
 
 def tool_server(
-    name: str, episode_of: Callable[[ServerRequestContext[Any]], Awaitable[Caller]], by_session: bool = False
+    name: str, episode_of: Callable[[ServerRequestContext[Any]], Caller], by_session: bool = False
 ) -> Server[Any]:
     """A server of the tools of the episode that a request belongs to. ``by_session``: it offers only the versions of
     the protocol whose requests over HTTP name their session (before 2026-07-28)."""
@@ -41,7 +44,7 @@ def tool_server(
     async def list_tools(
         context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        specs = [tool.spec for tool in (await episode_of(context)).offer.tools.values()]
+        specs = [tool.spec for tool in episode_of(context).offer.tools.values()]
         listed = [
             types.Tool(name=one.name, description=one.description, input_schema=dict(one.parameters)) for one in specs
         ]
@@ -51,7 +54,10 @@ def tool_server(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         arguments = orjson.dumps(params.arguments or {}).decode()
-        observed = await (await episode_of(context)).call(params.name, arguments)
+        try:
+            observed = await episode_of(context).call(params.name, arguments)
+        except (LimitReached, ModelError, RunLimitReached) as error:
+            raise MCPError(types.INTERNAL_ERROR, redact(str(error))) from None
         content: list[types.ContentBlock] = [types.TextContent(text=observed.observation.text)]
         content += map(_image, observed.observation.images)
         return types.CallToolResult(content=content, is_error=observed.error is not None)

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -14,7 +15,7 @@ import orjson
 from components.core.errors import ModelError, ToolError
 from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
-from components.core.traits import ToolTraits, declared
+from components.core.traits import ToolTraits, declared, innermost
 from components.core.types import Observation, Observed, Problem
 from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
@@ -29,6 +30,11 @@ class Context(NamedTuple):
     call: ToolCall
     line: str
     ahead: int = 0
+
+    @property
+    def episode(self) -> tuple[str, int]:
+        """Sample and epoch, also of separate episodes within it."""
+        return self.problem.id, self.branch.shared.epoch
 
     @property
     def past(self) -> Sequence[Observed]:
@@ -98,6 +104,8 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     started, fork, tool = time.monotonic(), branch.shared.fork, offer.tools.get(call.name)
     is_external = tool is not None and tool.effect == "external"
     if is_external and (recorded := fork.recorded_result(line, call, ahead)) is not None:
+        with suppress(ToolError):  # one that was refused did not reach the tool
+            _note(innermost(tool_of(offer, call)[0]), offer.state, recorded)
         return recorded
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
@@ -105,6 +113,12 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     except ToolError as failure:
         observation, error = _encodable_observation(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
+
+
+def _note(tool: Tool, state: State, made: Observed) -> None:
+    """Let a tool know of a call that was answered in its place."""
+    if (note := declared(tool, ToolTraits).note_recorded) is not None:
+        note(state, made)
 
 
 @cache
@@ -149,7 +163,7 @@ async def _external(tool: Tool, context: Context) -> Observation:
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()
     entry: Mapping[str, Any]
-    if door.journal is not None and (payload := door.journal.get(key)) is not None:
+    if (payload := None if door.journal is None else door.journal.get(key)) is not None:
         entry = orjson.loads(payload)
     elif door.replay:
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
@@ -157,11 +171,15 @@ async def _external(tool: Tool, context: Context) -> Observation:
         try:
             observation = _encodable_observation(await apply(tool, context, call.parsed))
             entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
-        except ToolError as error:
-            observation = _encodable_observation(Observation(str(error), error.data))
-            entry = {"text": observation.text, "data": observation.data, "error": error.label}
+        except ToolError as failure:
+            observation = _encodable_observation(Observation(str(failure), failure.data))
+            entry = {"text": observation.text, "data": observation.data, "error": failure.label}
         if door.journal is not None:
             door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
-    if "error" in entry:
-        raise ToolError(entry["text"], entry["error"], entry["data"])
-    return Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry["images"]))
+    error = entry.get("error")
+    observation = Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry.get("images", ())))
+    if payload is not None:
+        _note(tool, context.state, Observed(call, observation, error))
+    if error is not None:
+        raise ToolError(observation.text, error, observation.data)
+    return observation

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import traceback
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -35,7 +35,7 @@ from runner.episode.calls import Context, apply, run_calls
 from runner.episode.confidence import remark_action, remark_outcome
 from runner.episode.door import Door
 from runner.episode.ending import JUDGING, deciding_value, give_up, record_outcome, score_all, select_error
-from runner.episode.shared import Branch, Parts, Shared
+from runner.episode.shared import Branch, Parts, Shared, T
 from runner.storage.disk import Unwritable
 
 _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
@@ -170,15 +170,20 @@ class Episode(Branch):
         return [render(one.call, one.observation) for one in observed]
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run one call now, for whoever acts from outside."""
-        step = self._last
-        seen = self.early if step is None else step.observed
-        named = () if step is None or step.action is None else step.action.calls
-        left = (one.id for one in named if one.name == name and all(one.id != done.call.id for done in seen))
-        call = ToolCall(next(left, f"call_{len(seen)}"), name, arguments)
-        (observed,) = await run_calls(self, -1 if step is None else step.index, (call,), self.offer, self.name)
-        seen.append(observed)
-        return observed
+        """Run one call now, for whoever acts from outside; one after the other."""
+        async with self._calling:
+            step = self._last
+            seen = self.early if step is None else step.observed
+            named = () if step is None or step.action is None else step.action.calls
+            left = (one.id for one in named if one.name == name and all(one.id != done.call.id for done in seen))
+            call = ToolCall(next(left, f"call_{len(seen)}"), name, arguments)
+            (observed,) = await run_calls(self, -1 if step is None else step.index, (call,), self.offer, self.name)
+            seen.append(observed)
+            return observed
+
+    async def within(self, work: Awaitable[T]) -> T:
+        """Await work that is not a call within the time of the sample. Raises LimitReached."""
+        return await self.shared.within(work)
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""

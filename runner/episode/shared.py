@@ -110,8 +110,10 @@ class Shared:
         for offer in self.offers:
             offer.state.close()
 
-    async def within(self, limit: float, call: Awaitable[T]) -> T:
-        """Await a call inside the sample's time limit, in seconds. Raises LimitReached."""
+    async def within(self, call: Awaitable[T]) -> T:
+        """Await a call inside the sample's time limit, where it has one. Raises LimitReached."""
+        if (limit := self.parts.budget.seconds) is None:
+            return await call
         try:
             async with asyncio.timeout(max(limit - (time.monotonic() - self.spent.started), 0)):
                 return await call
@@ -139,6 +141,7 @@ class Branch:
         self._closing = False
         self._functions: ToolSpecs | None = None  # of a program, in place of the grammar's
         self.early: list[Observed] = []  # of calls before the first step
+        self._calling = asyncio.Lock()  # for whoever acts from outside
         self._instructions: dict[tuple[bool, int], str] = {}  # (closing, number of tools) -> text
         self._specs: dict[tuple[bool, int], ToolSpecs] = {}
 
@@ -213,7 +216,7 @@ class Branch:
     ) -> Step:  # fmt: skip
         """One model call: locate it, charge it, record it. What is asked about the agent (judge) is not charged."""
         shared, charged = self.shared, purpose != "judge"
-        door, sample_id, budget = shared.door, shared.sample.problem.id, shared.parts.budget
+        door, sample_id = shared.door, shared.sample.problem.id
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
         recorded, messages = shared.fork.reply_to(self.name, self._n, purpose, tuple(messages))
@@ -238,8 +241,7 @@ class Branch:
         try:
             key = door.key(model, digest, request, place)
             call = door.call(role, request, key, n) if recorded is None else repeat(recorded)
-            bounded = call if budget.seconds is None else shared.within(budget.seconds, call)
-            completion, replayed = await bounded
+            completion, replayed = await shared.within(call)
         finally:
             self.attempt.pend(-charged)
         if charged:

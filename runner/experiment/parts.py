@@ -223,6 +223,11 @@ def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
                     needs = declared(agent, Requirements)
                     if needs.accepts is not None:
                         needs.accepts(offer)
+                    if needs.functions and not declared(parts.grammar, GrammarTraits).functions:
+                        text = (
+                            f"{type(agent).__name__} acts by function calls, which {type(parts.grammar).__name__} does"
+                        )
+                        raise ConfigErrors([Finding("agent.grammar", f"{text} not read: choose {needs.fits}")])
                     if lacking := [name for name in needs.controls if name not in offer.controls]:
                         fits = needs.fits or "the dataset and the toolset that it is for"
                         raise ConfigError(

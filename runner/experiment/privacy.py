@@ -25,7 +25,7 @@ def permit(privacy: str, models: Mapping[str, Model], parts: Parts, what: str = 
     receivers = [  # who, what it may get, who else, its key
         (f"tool {name} asks a service, which", traits.permits, "it", "toolset")
         for name, tool in traits.tools.items()
-        if tool.effect == "external" or declared(tool, ToolTraits).leaves
+        if tool.effect == "external" or declared(tool, ToolTraits).sends_data_out
     ]
     for agent in agents_in(parts.agent):
         if (permits := declared(agent, Requirements).permits) is not None:

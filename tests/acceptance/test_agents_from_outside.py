@@ -24,7 +24,10 @@ def test_a_program_is_recorded_and_replayed_like_any_agent(tmp_path):
 def test_served_tools_give_the_scores_of_tools_in_this_process(tmp_path):
     words = ("agent=react", "dataset=cab_mini", "tracking=off", "limit=40")
     here = run_in_process(tmp_path, *words, "toolset=clinical", "toolset.use=know", own=False)
-    kept = ("experiment=mcp", "tracking=off", "toolset.cards=cards.json")
+    server, main = tmp_path / "server.py", "main(['toolset=clinical', 'toolset.use=know', 'dataset=cab_mini'])"
+    server.write_text(f"from runner.mcp import main\n\n{main}\n")
+    command = "toolset.servers.clinical.command=[python,server.py]"
+    kept = ("experiment=mcp", "tracking=off", "toolset.cards=cards.json", command)
     served = run_in_process(tmp_path, *kept, own=False)
     assert (here.code, served.code) == (0, 0), here.err + served.err
     manifest = read_manifest(served.folder)
@@ -35,8 +38,8 @@ def test_served_tools_give_the_scores_of_tools_in_this_process(tmp_path):
     ]
     assert scores[0] == scores[1]
     assert "Servers of tools, with what identifies them: clinical (" in (served.folder / "report.md").read_text()
-    gone = "toolset.servers.clinical.command=[python,nowhere.py]"
-    again = run_in_process(tmp_path, *kept, gone, "run.replay=true", own=False)
+    server.unlink()
+    again = run_in_process(tmp_path, *kept, "run.replay=true", own=False)
     assert again.code == 0 and read_records(again.folder) == read_records(served.folder), again.err
 
 

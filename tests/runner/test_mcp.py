@@ -74,7 +74,41 @@ async def test_a_token_is_needed_where_there_is_one_and_pages_may_not_connect(ra
     assert statuses == [401, 401, 403]
 
 
+MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+          "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"}}  # fmt: skip
+
+
+async def test_a_request_over_http_that_names_no_session_is_refused(radiology):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": MODERN}}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28",
+               "Mcp-Method": "tools/list"}  # fmt: skip
+    async with listening(radiology, "127.0.0.1", 0) as url, httpx2.AsyncClient() as client:
+        reply = (await client.post(url, headers=headers, json=body)).json()
+    assert reply["error"]["message"] == "the request names no session (mcp-session-id); initialize opens one"
+    assert not radiology._open
+
+
+async def test_the_budget_of_the_run_and_the_number_of_calls_of_a_session_hold():
+    from mcp import Client
+    from mcp.shared.exceptions import MCPError
+
+    words = ("toolset=clinic", "dataset=clinic_mini", "budget.run.calls=1")
+    sessions, seen = sessions_of(words, None, ()), []
+    sessions.max_calls = 2
+    async with Client(tool_server("wardround", sessions.of)) as client:
+        for name in ("ask_patient", "ask_patient", "nothing", "nothing"):
+            try:
+                seen.append(text_of(await client.call_tool(name, {"question": "What is wrong?"})))
+            except MCPError as error:
+                seen.append(str(error))
+    await sessions.close_all()
+    assert seen[1] == "budget.run.calls=1 is reached" and seen[2].startswith("There is no tool 'nothing'")
+    assert seen[3] == "this session has made 2 calls; open another one"
+
+
 REFUSED = {
+    "a setting of runs": (("limit=3",), "limit: it does not apply to a server of tools; what does: toolset, .*"),
+    "a budget of samples": (("budget.sample.calls=3",), "budget.sample.calls: it does not apply"),
     "another sample": (("--sample", "nobody"), "--sample: there is no 'nobody'; .*the dataset has"),
     "an unknown tool": (("condition=withhold", "condition.tools=[Scissors]"), "there is no tool 'Scissors'"),
     "another machine": (("--host", "0.0.0.0"), "--key-variable NAME is needed"),
@@ -91,7 +125,7 @@ def test_a_port_that_is_in_use_is_refused_in_one_line(capfd):
     with socket.create_server(("127.0.0.1", 0)) as other:
         assert main([*RADIOLOGY, "--port", str(other.getsockname()[1])]) == 2
     (line,) = capfd.readouterr().err.strip().splitlines()
-    assert "address already in use" in line
+    assert "Address already in use" in line
 
 
 @pytest.mark.parametrize("words, text", REFUSED.values(), ids=REFUSED)

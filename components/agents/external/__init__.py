@@ -9,37 +9,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import orjson
-from annotated_types import Gt
+from annotated_types import Ge, Gt
 
 from components import programs
 from components.acting.attempt import blind
 from components.agents.external.program import Outcome, outcome_in, post, problem_of, run_program
-from components.core.errors import ConfigError, ModelError, missing_extra
-from components.core.messages import Message, ToolCall
+from components.core.errors import ConfigError, LimitReached, ModelError, missing_extra
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Failure, Privacy
 
 if TYPE_CHECKING:
-    from components.agents.external.endpoint import Reachable
-
-_GRACE = 1.0  # seconds that a program has to end after an error
-_PROBE = Message("assistant", "", (ToolCall("probe", "probe", "{}"),))
+    from components.agents.external.endpoint import EpisodeServer
 
 
 @dataclass(frozen=True)
 class External:
     """Runs ``command``, or posts to ``url``: one of them. ``env``: names of the variables of this process that the
-    program gets, next to those that this module sets; ``timeout_seconds``: after which it is killed. ``permits``: data
-    classes, in addition to open ones, that it may receive. ``prompts``: the set whose template ``problem`` writes the
-    problem as one text."""
+    program gets, next to those that this module sets; ``timeout_seconds``: after which it is killed;
+    ``grace_seconds``: that it has to end after an error that ends the episode; ``max_requests``: of the model and of
+    tools in an episode. ``permits``: data classes, in addition to open ones, that it may receive. ``prompts``: the set
+    whose template ``problem`` writes the problem as one text."""
 
     takes_code: ClassVar[Sequence[str]] = ("command", "url")
     command: Sequence[str] | None = None
     url: str | None = None
     env: Sequence[str] = ()
     timeout_seconds: Annotated[float, Gt(0)] = 600.0
+    grace_seconds: Annotated[float, Gt(0)] = 1.0
+    max_requests: Annotated[int, Ge(1)] = 2000
     permits: Sequence[Privacy] = ()
     prompts: PromptSetName = "react"
 
@@ -55,55 +53,61 @@ class External:
     @property
     def requirements(self) -> Requirements:
         """What it does outside of the episode cannot be continued from the middle."""
-        return Requirements(unrecorded="a program of its own decides what is asked", permits=self.permits)
+        why = "a program of its own decides what is asked"
+        return Requirements(unrecorded=why, permits=self.permits, functions=True, fits="agent.grammar=native_tools")
 
     async def solve(self, episode: Episode) -> Outcome:
         """What the program gives. Raises ModelError (program) for one that crashes, hangs or gives nothing that can be
         read, and whatever ended the episode."""
-        from components.agents.external.endpoint import Reachable
+        from components.agents.external.endpoint import EpisodeServer
 
         if blind(episode):
             return Failure("unsupported_input", "the model takes no images")
-        if not episode.parse(_PROBE).calls:
-            raise ConfigError("agent.grammar: a program acts by function calls; agent=external needs native_tools")
-        reachable = Reachable(episode)
-        async with reachable.listening():  # whose group of tasks would wrap what is raised in it
-            found = await self._watch(episode, reachable)
+        server = EpisodeServer(episode, self.max_requests)
+        async with server.listening():  # whose group of tasks would wrap what is raised in it
+            try:
+                found = await episode.within(self._watch(episode, server))
+            except LimitReached as error:
+                found = error
         if isinstance(found, BaseException):
             raise found
         return found
 
-    async def _watch(self, episode: Episode, reachable: "Reachable") -> Outcome | BaseException:
+    async def _watch(self, episode: Episode, server: "EpisodeServer") -> Outcome | BaseException:
         """What comes of the program, or the error that ends the episode before."""
-        work = asyncio.create_task(self._run(episode, reachable))
-        watched: set[asyncio.Future[Any]] = {work, reachable.ended}
+        work = asyncio.create_task(self._run(episode, server))
+        watched: set[asyncio.Future[Any]] = {work, server.ended}
         try:
             await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-            if reachable.ended.done():
-                await asyncio.wait({work}, timeout=_GRACE)
-                return reachable.ended.result()
+            if server.ended.done():
+                await asyncio.wait({work}, timeout=self.grace_seconds)
+                return server.ended.result()
             if (error := work.exception()) is None:
                 return work.result()
-            return reachable.overflow if reachable.overflow and isinstance(error, ModelError) else error
+            return server.overflow if server.overflow and isinstance(error, ModelError) else error
         finally:
             work.cancel()
             await asyncio.wait({work})
 
-    async def _run(self, episode: Episode, reachable: "Reachable") -> Outcome:
+    async def _run(self, episode: Episode, server: "EpisodeServer") -> Outcome:
         """Have the program solve the problem."""
-        url, token, model = reachable.url, reachable.token, episode.model_name
-        given = orjson.dumps({
+        url, token, model = server.url, server.token, episode.model_name
+        given = {
             "problem": problem_of(episode, self.prompts),
             "model": {"name": model, "base_url": f"{url}/v1", "api_key": token},
             "mcp": {"url": f"{url}/mcp", "token": token},
-        })  # fmt: skip
+        }
         env = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": token, "OPENAI_MODEL": model}
         env |= {"MCP_URL": f"{url}/mcp", "MCP_TOKEN": token}
         command = self.command or ()
         name = self.url or command[-1]
         try:
             async with asyncio.timeout(self.timeout_seconds):
-                raw = await (post(self.url, given) if self.url else run_program(command, self.env, env, given))
+                raw = await (
+                    post(self.url, given, self.timeout_seconds)
+                    if self.url
+                    else run_program(command, self.env, env, given)
+                )
         except TimeoutError:
             text = f"{name!r} gave no outcome within {self.timeout_seconds:g} s (agent.timeout_seconds)"
             raise ModelError(text, "program") from None

@@ -12,37 +12,34 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import httpx2
 import orjson
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
 
 from components.core.errors import OVERFLOW, LimitReached, ModelError
 from components.core.messages import JSON, Completion, Sampling
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.types import Observed
-from components.serving import bridge, endpoint
+from components.serving import endpoint
 from components.serving.chat_api import ChatRequest
 from components.serving.tools import tool_server
 
 T = TypeVar("T")
-_REQUESTS = 2_000  # of the model and of tools in an episode
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _EXTRA = ("response_format", "tool_choice", "parallel_tool_calls", "reasoning_effort", "frequency_penalty",
           "presence_penalty", "top_k")  # fmt: skip
 
 
-class Reachable:
+class EpisodeServer:
     """The model and the tools of an episode for one program. ``ended``: the error by which the episode ends;
-    ``overflow``: the last request that was longer than the model takes, which the program may recover from."""
+    ``overflow``: the last request, where it was longer than the model takes, which the program may recover from."""
 
-    def __init__(self, episode: Episode) -> None:
-        self._episode, self.token = episode, secrets.token_urlsafe(24)
-        self._asking, self._calling, self._n = asyncio.Lock(), asyncio.Lock(), 0
-        self._requests, self._works = 0, set[asyncio.Task[Any]]()
+    def __init__(self, episode: Episode, max_requests: int) -> None:
+        self._episode, self._max_requests, self.token = episode, max_requests, secrets.token_urlsafe(24)
+        self._asking, self._n, self._requests, self._works = asyncio.Lock(), 0, 0, set[asyncio.Task[Any]]()
         self.ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.overflow: ModelError | None = None
         self.url = ""
@@ -56,13 +53,17 @@ class Reachable:
     async def listening(self) -> AsyncIterator[None]:
         """Listen on a free port of this machine; what is still at work at the end is cancelled."""
 
-        async def caller(_: object) -> Reachable:
-            return self
+        async def use_tools(request: web.Request) -> web.Response:
+            body = await request.read()
+            reply = await asgi.post(str(request.url), content=body, headers=request.raw_headers)
+            return web.Response(status=reply.status_code, body=reply.content, content_type="application/json")
 
-        tools = StreamableHTTPSessionManager(tool_server("wardround", caller), json_response=True, stateless=True)
+        tools = StreamableHTTPSessionManager(
+            tool_server("wardround", lambda _: self), json_response=True, stateless=True
+        )
         app = endpoint.application([self._episode.model_name], self._complete, self._check_token)
-        app.router.add_route("*", "/mcp", bridge.route(tools.handle_request))
-        async with tools.run():
+        app.router.add_post("/mcp", use_tools)
+        async with tools.run(), httpx2.AsyncClient(transport=httpx2.ASGITransport(tools.handle_request)) as asgi:
             runner, self.url = await endpoint.listen(app, "127.0.0.1", 0)
             try:
                 yield
@@ -74,15 +75,10 @@ class Reachable:
                 await runner.cleanup()
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run a call, for the server of tools. Raises MCPError for an error that ends the episode."""
-
-        async def work() -> Observed:
-            async with self._calling:
-                return await self._episode.call(name, arguments)
-
-        found = await self._outcome(work())
+        """Run a call, for the server of tools. Raises ModelError for an error that ends the episode."""
+        found = await self._outcome(self._episode.call(name, arguments))
         if isinstance(found, BaseException):
-            raise MCPError(INTERNAL_ERROR, f"the episode is over: {found}")
+            raise ModelError(f"the episode is over: {found}", "program")
         return found
 
     @web.middleware
@@ -102,6 +98,7 @@ class Reachable:
         found = await self._outcome(self._act(chat, sampling_of(chat.body)))
         if isinstance(found, BaseException):
             return _explained(found)
+        self.overflow = None  # it recovered
         self._n += 1
         return await endpoint.write(request, chat, found, self._n, name)
 
@@ -121,8 +118,9 @@ class Reachable:
         """What came of the episode's work, which a program that hangs up does not cancel: it is paid for. Once an error
         has ended the episode, nothing is begun any more."""
         self._requests += 1
-        if self._requests > _REQUESTS:
-            self._end(ModelError(f"the program made more than {_REQUESTS:,} requests", "program"))
+        if self._requests > self._max_requests:
+            text = f"the program made more than {self._max_requests:,} requests (agent.max_requests)"
+            self._end(ModelError(text, "program"))
         if self.ended.done():
             work.close()
             return self.ended.result()

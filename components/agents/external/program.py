@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
+from yarl import URL
 
 from components import programs
 from components.acting.attempt import shown_images
-from components.core.errors import ModelError
+from components.core.errors import ModelError, ToolError
+from components.core.messages import JSON
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Refusal
 from components.prompts import load
+from components.web import Web
 
 _OUTPUT = 1 << 20  # bytes that it may print or reply
 _GRACE = 0.2  # seconds that its streams may stay open when it has ended
 _FORM = '{"answer": "..."}, {"refusal": {...}} or {"failure": "..."}'
-_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}  # what is unpacked has no bound
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _RESERVED = (CONTEXT_LENGTH, "unsupported_input")  # failures that are found out here
 Outcome = Answer | Refusal | Failure
@@ -39,7 +41,7 @@ def problem_of(episode: Episode, prompts: str) -> dict[str, Any]:
     }
 
 
-async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping[str, str], given: bytes) -> bytes:
+async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping[str, str], given: JSON) -> bytes:
     """What a program prints that reads ``given``. Raises ModelError (program) unless it ends with exit code 0."""
     try:
         process = await programs.start(command, names, env)
@@ -47,16 +49,16 @@ async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping
         raise _failed(f"{command[0]!r} cannot be started: {error.strerror}") from None
     assert process.stdin and process.stdout and process.stderr, "they are pipes"
     printed, kept = bytearray(), bytearray()
-    words = asyncio.create_task(programs.last_words(process.stderr, kept))
+    tail = asyncio.create_task(programs.read_tail(process.stderr, kept))
     reading = asyncio.create_task(_read(process.stdout, printed))
     try:
-        process.stdin.write(given)
+        process.stdin.write(orjson.dumps(given))
         process.stdin.close()
         while process.returncode is None and len(printed) <= _OUTPUT:
             await (asyncio.sleep(0.01) if reading.done() else asyncio.wait({reading}, timeout=_GRACE))
-        await asyncio.wait({reading, words}, timeout=_GRACE)  # what it started may still hold them
+        await asyncio.wait({reading, tail}, timeout=_GRACE)  # what it started may still hold them
     finally:
-        for task in (reading, words):
+        for task in (reading, tail):
             task.cancel()
         await programs.stop(process)
     if len(printed) > _OUTPUT:
@@ -71,25 +73,16 @@ async def _read(stream: asyncio.StreamReader, printed: bytearray) -> None:
         printed += piece
 
 
-async def post(url: str, given: bytes) -> bytes:
+async def post(url: str, given: JSON, timeout_seconds: float) -> bytes:
     """What a service replies. Raises ModelError (program) unless it replies with status 200."""
-    import httpx2
-
-    reply = bytearray()
+    web = Web(timeout_seconds, longest_reply_bytes=_OUTPUT)
     try:
-        async with (
-            httpx2.AsyncClient(timeout=None, trust_env=False) as client,
-            client.stream("POST", url, content=given, headers=_HEADERS) as response,
-        ):
-            async for piece in response.aiter_raw():
-                reply += piece
-                if len(reply) > _OUTPUT:
-                    raise _failed(f"{url} replied with more than {_OUTPUT:,} bytes")
-    except httpx2.HTTPError as error:
-        raise _failed(f"{url} cannot be asked: {str(error) or type(error).__name__}") from None
-    if response.status_code != 200:
-        raise _failed(f"{url} replied with status {response.status_code}: {programs.last_line(reply)}")
-    return bytes(reply)
+        reply = await web.post_once(URL(url), given, {"Content-Type": "application/json"}, accept=range(600))
+    except ToolError as error:
+        raise _failed(f"{url} cannot be asked: {error}") from None
+    if reply.status != 200:
+        raise _failed(f"{url} replied with status {reply.status}: {programs.last_line(reply.body)}")
+    return reply.body
 
 
 def outcome_in(raw: bytes, name: str, offer: Offer) -> Outcome:

@@ -6,8 +6,8 @@ something in a session then keeps it for one sample, and order and concurrency c
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -15,10 +15,10 @@ from annotated_types import Gt, Interval
 
 from components.core.cached import cached_property
 from components.core.errors import ConfigError, missing_extra
-from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect, Offer
+from components.core.messages import JSON, ToolSpec
+from components.core.tools import Context, Effect, Offer, State
 from components.core.traits import ToolsetTraits, ToolTraits
-from components.core.types import Observation, Privacy, Sample
+from components.core.types import Observation, Observed, Privacy, Sample
 from components.text.words import meant
 from components.tools.mcp.servers import Cards, Server, Slots
 
@@ -28,36 +28,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class McpTool:
-    """A tool of a server, where it is called ``name``. ``identity``: of the server and its cards."""
+    """A tool of a server, where it is called ``name``. ``identity``: of the server and its cards. ``stateful``: its
+    results depend on earlier calls of the session."""
 
     server: str
     name: str
     spec: ToolSpec
     effect: Effect
     identity: str
+    stateful: bool
 
     @property
     def traits(self) -> ToolTraits:
         """The state of a session cannot be copied, so that what changes it is not tried."""
-        return ToolTraits(identity=self.identity, triable=self.effect == "pure", leaves=True)
+        is_pure, note = self.effect == "pure", self._note if self.stateful else None
+        return ToolTraits(identity=self.identity, triable=is_pure, sends_data_out=True, note_recorded=note)
 
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
-        sessions = context.state
-        assert isinstance(sessions, Sessions), "the toolset's own state"
-        return await sessions.call(self, arguments)
+        assert isinstance(context.state, Sessions), "the toolset's own state"
+        return await context.state.call(self, arguments, context.episode)
+
+    def _note(self, state: State, made: Observed) -> None:
+        assert isinstance(state, Sessions), "the toolset's own state"
+        call = made.call._replace(name=self.name)
+        state.recorded.setdefault(self.server, []).append(replace(made, call=call))
 
 
 @dataclass
 class Sessions:
-    """The sessions of one sample's tools: server -> session, each opened when it is first needed."""
+    """The sessions behind the tools of a sample: server -> session, each opened when it is first needed. ``recorded``:
+    server -> calls that the journal or a record answered, which a session has not run."""
 
     servers: Mapping[str, Server]
     cards: Mapping[str, Cards]
     timeout_seconds: float
     slots: Slots
-    sample: str
+    recorded: dict[str, list[Observed]] = field(default_factory=dict)
     _open: dict[str, "Session"] = field(default_factory=dict)
-    _entered: bool = False
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _episode: Hashable = None  # that has a slot
     _closed: bool = False
 
     def fork(self) -> "Sessions":
@@ -69,31 +78,40 @@ class Sessions:
         self._closed = True
         for session in self._open.values():
             session.close()
-        if self._entered:
-            self.slots.release(self.sample)
+        if self._episode is not None:
+            self.slots.release(self._episode)
+            self._episode = None
 
-    async def call(self, tool: McpTool, arguments: Mapping[str, Any]) -> Observation:
-        """Call a tool. Raises ToolError for the tool's own error, ModelError (mcp_server) for one of the server."""
+    async def call(self, tool: McpTool, arguments: JSON, episode: Hashable) -> Observation:
+        """Call a tool, for other than pure ones after the calls that the session has not run. Raises ToolError for the
+        tool's own error, ModelError (mcp_server) for one of the server."""
+        async with self._opening:
+            session = await self._session(tool.server, episode)
+            calls = [] if tool.effect == "pure" else self.recorded.get(tool.server, [])
+            while calls:
+                await session.repeat(calls[0])
+                del calls[0]
+        return await session.call(tool.name, arguments)
+
+    async def _session(self, server: str, episode: Hashable) -> "Session":
         from components.tools.mcp.sessions import Session
 
-        if not self._closed:
-            if not self._entered:
-                self._entered = True
-                self.slots.enter(self.sample)
-            await self.slots.wait(self.sample)
+        if self._episode is None and not self._closed:
+            await self.slots.enter(episode)
+            self._episode = episode
         if self._closed:  # the episode has ended
+            self.close()
             raise asyncio.CancelledError
-        if (session := self._open.get(tool.server)) is None:
-            server, known = self.servers[tool.server], self.cards[tool.server]
-            session = self._open[tool.server] = Session(tool.server, server, known, self.timeout_seconds)
-        return await session.call(tool.name, arguments)
+        if server not in self._open:
+            self._open[server] = Session(server, self.servers[server], self.cards[server], self.timeout_seconds)
+        return self._open[server]
 
 
 @dataclass(frozen=True)
 class Mcp:
     """The tools of ``servers``. ``effects``: tool -> effect; ``external`` where it is not named, whose results are
     journalled. ``permits``: data classes, in addition to open ones, that the servers may receive. ``timeout_seconds``:
-    of a connection and of a call. ``max_samples``: that have sessions at once; others wait. ``cards``: a file that
+    of a connection and of a call. ``max_samples``: episodes with sessions at once; others wait. ``cards``: a file that
     keeps what the servers offer; those in it are not asked before a call."""
 
     takes_code: ClassVar[Sequence[str]] = ("servers",)
@@ -119,10 +137,9 @@ class Mcp:
         identities = {name: cards.identity for name, cards in self._cards.items()}
         return ToolsetTraits(tools=self._tools, permits=self.permits, identities=identities)
 
-    def open(self, sample: Sample) -> Offer:
+    def open(self, _: Sample) -> Offer:
         """The tools, with sessions that are opened by their first call."""
-        state = Sessions(self.servers or {}, self._cards, self.timeout_seconds, self._slots, sample.problem.id)
-        return Offer(self._tools, state)
+        return Offer(self._tools, Sessions(self.servers or {}, self._cards, self.timeout_seconds, self._slots))
 
     @cached_property
     def _slots(self) -> Slots:
@@ -149,10 +166,11 @@ class Mcp:
             cards = self._cards[name]
             for spec in cards.chosen(server.tools, f"servers.{name}").specs:
                 if spec.name in found:
-                    text = f"{found[spec.name].server!r} and {name!r} both have a tool {spec.name!r}; leave one out"
+                    text = f"{found[spec.name].server!r} and {name!r} both have a tool {spec.name!r}; offer one of them"
                     raise ConfigError(f"servers: {text}: toolset.servers.{name}.tools=[...]")
                 effect = effects.get(spec.name, "external")
-                found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, cards.identity)
+                identity = f"{server.address} {cards.identity}"
+                found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, identity, server.stateful)
         if unknown := [name for name in effects if name not in found]:
             have = f"{meant(unknown[0], found)}there are {', '.join(found)}"
             raise ConfigError(f"effects: there is no tool {unknown[0]!r}; {have}")

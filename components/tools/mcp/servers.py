@@ -1,13 +1,14 @@
 """A server as the configuration names it, what it offers, and how many samples have sessions with servers at once."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 import orjson
+from annotated_types import Gt
 from pydantic import TypeAdapter, ValidationError
 
 from components import programs
@@ -19,13 +20,22 @@ from components.core.messages import ToolSpec
 class Server:
     """``command`` is started and spoken to over its standard streams, or ``url`` asked over streamable HTTP. ``env``:
     names of the variables of this process that the command gets; ``key_variable``: of the one with the token for the
-    url; ``tools``: which of its tools are offered, by the server's names; None: all."""
+    url; ``tools``: which of its tools are offered, by the server's names; None: all. ``stateful``: whether results
+    depend on earlier calls of the session, which are then repeated in a new session of a resumed episode.
+    ``grace_seconds``: that its process has to end when the session has."""
 
     command: Sequence[str] = ()
     url: str | None = None
     env: Sequence[str] = ("PATH", "HOME")
     key_variable: str = ""
     tools: Sequence[str] | None = None
+    stateful: bool = True
+    grace_seconds: Annotated[float, Gt(0)] = 1.0
+
+    @property
+    def address(self) -> str:
+        """The url, or the whole command."""
+        return self.url or " ".join(self.command)
 
     def check(self, key: str) -> None:
         """Raises ConfigError unless it names one way to a server."""
@@ -40,7 +50,7 @@ class Server:
 @dataclass(frozen=True)
 class Cards:
     """What a server offers. ``title``: its name and version; ``specs``: as they are offered here, ``names``: offered
-    name -> the server's own. Two servers are the same where their ``identity`` is."""
+    name -> the server's own."""
 
     title: str
     specs: Sequence[ToolSpec]
@@ -95,26 +105,23 @@ _FILE = TypeAdapter(dict[str, Cards])
 
 @dataclass
 class Slots:
-    """Which samples have sessions: the first ``n`` that asked. Lines of one sample ask as one, so that none waits for
-    another of its own, and some sample can always go on."""
+    """Which episodes have sessions, ``n`` at most. Lines of one episode share a slot, so that none waits for another of
+    its own, and some episode can always continue."""
 
     n: int
-    _users: dict[str, int] = field(default_factory=dict)  # sample -> its lines, in the order in which they asked
-    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+    _users: dict[Hashable, int] = field(default_factory=dict)  # episode -> its lines
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def enter(self, sample: str) -> None:
-        """Ask for the sample's slot; ``release`` undoes it."""
-        self._users[sample] = self._users.get(sample, 0) + 1
+    async def enter(self, episode: Hashable) -> None:
+        """Wait for the slot of a line's episode; ``release`` frees it."""
+        while episode not in self._users and len(self._users) >= self.n:
+            await self._freed.wait()
+        self._users[episode] = self._users.get(episode, 0) + 1
 
-    async def wait(self, sample: str) -> None:
-        """Wait until the sample has it."""
-        while sample not in islice(self._users, self.n):
-            await self._moved.wait()
-
-    def release(self, sample: str) -> None:
-        """One line of the sample needs it no longer."""
-        self._users[sample] -= 1
-        if not self._users[sample]:
-            del self._users[sample]
-            self._moved.set()
-            self._moved = asyncio.Event()
+    def release(self, episode: Hashable) -> None:
+        """One line of the episode needs it no longer."""
+        self._users[episode] -= 1
+        if not self._users[episode]:
+            del self._users[episode]
+            self._freed.set()
+            self._freed = asyncio.Event()

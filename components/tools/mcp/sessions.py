@@ -14,17 +14,16 @@ from mcp.shared.exceptions import MCPError
 
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image, ToolSpec
-from components.core.types import Observation
+from components.core.types import Observation, Observed
 from components.text.words import written_out
 from components.tools.mcp.servers import Cards, Server
-from components.tools.mcp.transports import Notes, way_to
+from components.tools.mcp.transports import Diagnostics, connect
 
 for _library in ("mcp.client", "httpx2"):  # which report every request
     logging.getLogger(_library).setLevel(logging.WARNING)
 T = TypeVar("T")
 _IMAGE, _BASE64 = re.compile(r"image/[\w.+-]{1,60}"), re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _PAGES, _TOOLS = 20, 200  # listed at most
-_GRACE = 3.0  # seconds that a session has to end
 _CARD, _TEXT = 32_768, 200_000  # bytes of a card, characters of a result
 
 
@@ -40,7 +39,7 @@ def cards_of(name: str, server: Server, timeout_seconds: float) -> Cards:
         try:
             return await session.cards()
         finally:
-            await session.closed(_GRACE)
+            await session.closed(3 * server.grace_seconds)
 
     with ThreadPoolExecutor(1) as thread:  # an event loop may run in this one
         try:
@@ -55,7 +54,7 @@ class Session:
 
     def __init__(self, name: str, server: Server, known: Cards | None, timeout_seconds: float) -> None:
         self._name, self._server, self._known, self._timeout = name, server, known, timeout_seconds
-        self._notes, self._closing, self._changed = Notes(), asyncio.Event(), False
+        self._diagnostics, self._closing, self._changed = Diagnostics(), asyncio.Event(), False
         self._ready: asyncio.Future[tuple[Client, Cards]] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._own())
         self._task.add_done_callback(lambda task: task.cancelled() or task.exception())  # it is reported by calls
@@ -89,6 +88,19 @@ class Session:
             raise ToolError(text or "The tool failed without a message.", "tool_error")
         return Observation(text, images=images)
 
+    async def repeat(self, made: Observed) -> None:
+        """Make a call again. Raises ModelError (mcp_server) where its result is another one now."""
+        try:
+            seen, error = await self.call(made.call.name, made.call.parsed), None
+        except ToolError as failure:
+            seen, error = Observation(str(failure)), failure.label
+        before = made.observation
+        if (seen.text, seen.images, error) != (before.text, before.images, made.error):
+            call = f"{made.call.name}({made.call.arguments:.80})"
+            text = f"gave another result when the session was repeated: {call} gave {seen.text[:80]!r}, had given"
+            way = f"if nothing depends on earlier calls: toolset.servers.{self._name}.stateful=false"
+            raise self._failed(BadServer(f"{text} {before.text[:80]!r}; {way}"))
+
     async def _own(self) -> None:
         """In a version of the protocol with sessions, else in one without."""
         try:
@@ -97,14 +109,14 @@ class Session:
             codes = [one.code for one in _leaves(group) if isinstance(one, MCPError)]
             if self._ready.done() or types.UNSUPPORTED_PROTOCOL_VERSION not in codes:
                 raise
-            self._notes = Notes()
+            self._diagnostics = Diagnostics()
             await self._serve("auto")
 
     async def _serve(self, mode: str) -> None:
         async def notice(message: Any) -> None:
             self._changed = self._changed or isinstance(message, types.ToolListChangedNotification)
 
-        async with Client(way_to(self._server, self._notes), mode=mode, message_handler=notice) as client:
+        async with Client(connect(self._server, self._diagnostics), mode=mode, message_handler=notice) as client:
             cards = await _list_cards(client)
             if self._known is not None and (changes := self._known.changes(cards)):
                 raise BadServer(f"changed its tools since the run began: {changes}")
@@ -131,10 +143,10 @@ class Session:
     def _failed(self, error: BaseException) -> ModelError:
         """An error in one line that names the server: what is known of its end, else what the SDK says."""
         first = next(_leaves(error))
-        text = self._notes.problem or f"failed: {type(first).__name__}: {first}"
+        text = self._diagnostics.problem or f"failed: {type(first).__name__}: {first}"
         text = str(first) if isinstance(first, BadServer) else text
-        if self._notes.garbage:
-            text += f"; it wrote {self._notes.garbage!r}, which is no message of the protocol"
+        if self._diagnostics.garbage:
+            text += f"; it wrote {self._diagnostics.garbage!r}, which is no message of the protocol"
         line = " ".join(written_out(text).split())[:600]
         where = self._server.url or self._server.command[0]
         return ModelError(f"the MCP server {self._name!r} ({where}) {line}", "mcp_server")

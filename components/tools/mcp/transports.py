@@ -21,40 +21,39 @@ from components import programs
 from components.tools.mcp.servers import Server
 
 _MESSAGE = 8 << 20  # bytes
-_GRACE = 1.0  # seconds that a process has to end after its input did
 
 
 @dataclass
-class Notes:
+class Diagnostics:
     """``problem``: why the connection ended; ``garbage``: the first line that is no message."""
 
     problem: str = ""
     garbage: str = ""
 
 
-def way_to(server: Server, notes: Notes) -> AbstractAsyncContextManager[Any]:
+def connect(server: Server, diagnostics: Diagnostics) -> AbstractAsyncContextManager[Any]:
     """The streams of a connection to a server."""
-    return _process(server, notes) if server.command else _http(server)
+    return _process(server, diagnostics) if server.command else _http(server)
 
 
 @asynccontextmanager
-async def _process(server: Server, notes: Notes) -> AsyncIterator[Any]:
+async def _process(server: Server, diagnostics: Diagnostics) -> AsyncIterator[Any]:
     process = await programs.start(server.command, server.env, line_bytes=_MESSAGE)
     assert process.stdin and process.stdout and process.stderr, "they are pipes"
     kept = bytearray()
     to_session, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     sent, from_session = anyio.create_memory_object_stream[SessionMessage](0)
-    words = asyncio.create_task(programs.last_words(process.stderr, kept))
-    reading = asyncio.create_task(_read(process, to_session, kept, words, notes))
+    tail = asyncio.create_task(programs.read_tail(process.stderr, kept))
+    reading = asyncio.create_task(_read(process, to_session, kept, tail, diagnostics))
     writing = asyncio.create_task(_write(process.stdin, from_session))
     try:
         yield received, sent
     finally:
         process.stdin.close()
         try:
-            await programs.stop(process, _GRACE)
+            await programs.stop(process, server.grace_seconds)
         finally:
-            for task in (reading, writing, words):
+            for task in (reading, writing, tail):
                 task.cancel()
             for stream in (to_session, received, sent, from_session):
                 stream.close()
@@ -62,7 +61,7 @@ async def _process(server: Server, notes: Notes) -> AsyncIterator[Any]:
 
 async def _read(
     process: asyncio.subprocess.Process, to_session: MemoryObjectSendStream[SessionMessage | Exception],
-    kept: bytearray, words: asyncio.Task[None], notes: Notes,
+    kept: bytearray, tail: asyncio.Task[None], diagnostics: Diagnostics,
 ) -> None:  # fmt: skip
     """Pass messages on, until there is none: then note why before the session learns that it is over."""
     assert process.stdout is not None, "it is a pipe"
@@ -72,18 +71,20 @@ async def _read(
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:  # some servers print what they log
-                    notes.garbage = notes.garbage or programs.last_line(line)
+                    diagnostics.garbage = diagnostics.garbage or programs.last_line(line)
                     continue
                 await to_session.send(SessionMessage(message))
         except ValueError:
-            notes.problem = f"sent a message of more than {_MESSAGE:,} bytes"
+            diagnostics.problem = f"sent a message of more than {_MESSAGE:,} bytes"
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
-        if not notes.problem:
+        if not diagnostics.problem:
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), 1)
-                await asyncio.wait({words}, timeout=1)
-            notes.problem = programs.ended(process, kept) if process.returncode is not None else "closed its output"
+                await asyncio.wait({tail}, timeout=1)
+            diagnostics.problem = (
+                programs.ended(process, kept) if process.returncode is not None else "closed its output"
+            )
 
 
 async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:

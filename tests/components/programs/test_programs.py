@@ -12,7 +12,7 @@ from components.core.errors import ConfigError
 async def result_of(code, names=(), more=None):
     """What a Python program prints and how it ended."""
     process, kept = await programs.start([sys.executable, "-c", code], names, more), bytearray()
-    await programs.last_words(process.stderr, kept)
+    await programs.read_tail(process.stderr, kept)
     printed = await process.stdout.read()
     await programs.stop(process, 5)
     return printed.decode(), programs.ended(process, kept)
@@ -31,7 +31,7 @@ async def test_it_is_known_how_a_program_ended_with_its_last_line():
     assert (await result_of("import os; os.kill(os.getpid(), 9)"))[1] == "was killed by SIGKILL"
 
 
-async def test_a_program_is_ended_with_what_it_started():
+async def test_a_program_is_ended_with_its_process_group():
     code = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True); sys.stdin.read()"
     process = await programs.start([sys.executable, "-c", code], ["PATH"])
     child = int(await process.stdout.readline())

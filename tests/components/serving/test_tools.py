@@ -27,10 +27,7 @@ async def test_what_is_offered_is_listed_and_called_in_every_version_of_the_prot
 
     from components.serving.tools import tool_server
 
-    async def of(_):
-        return Caller()
-
-    async with Client(tool_server("ward", of), mode=mode) as client:
+    async with Client(tool_server("ward", lambda _: Caller()), mode=mode) as client:
         (card,) = (await client.list_tools()).tools
         assert (card.name, card.description, card.input_schema) == ("add", Add.spec.description, Add.spec.parameters)
         result = await client.call_tool("add", {"numbers": [1]})
@@ -43,11 +40,9 @@ async def test_what_is_offered_is_listed_and_called_in_every_version_of_the_prot
 async def test_a_server_with_sessions_names_the_versions_that_have_them():
     from components.serving.tools import tool_server
 
-    async def of(_):
-        return Caller()
-
     handlers = {
-        by: tool_server("ward", of, by_session=by).get_request_handler("server/discover") for by in (True, False)
+        by: tool_server("ward", lambda _: Caller(), by_session=by).get_request_handler("server/discover")
+        for by in (True, False)
     }
     found = await handlers[True].handler(SimpleNamespace(protocol_version="2025-11-25"), None)
     assert "2025-11-25" in found.supported_versions and "2026-07-28" not in found.supported_versions

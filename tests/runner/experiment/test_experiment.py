@@ -130,7 +130,7 @@ def test_data_are_not_sent_to_the_service_behind_a_tool():
         toolset = ToolsetTraits(tools={"search": SimpleNamespace(**search)}, permits=permits)
         return SimpleNamespace(toolset=SimpleNamespace(traits=toolset), agent=SimpleNamespace())
 
-    outside = ({"effect": "external"}, {"effect": "pure", "traits": ToolTraits(leaves=True)})
+    outside = ({"effect": "external"}, {"effect": "pure", "traits": ToolTraits(sends_data_out=True)})
     for permits, search in product(((), ("credentialed",)), outside):
         with pytest.raises(PrivacyRefused, match=r"tool search asks a service.*toolset\.permits=\[phi\]"):
             permit("phi", {}, parts(*permits, **search))

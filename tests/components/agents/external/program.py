@@ -77,6 +77,10 @@ match what:
     case "overflow":  # the error is one that it can recover from, or not
         code = chat()[1]["error"]["code"]
         answer(answer=code) if rest else sys.exit(code)
+    case "recover":  # from a request that is too long, and then crash
+        chat("much too long"), chat("short")
+        print("database is locked", file=sys.stderr)
+        sys.exit(3)
     case "print":
         print(rest[0])
     case "exit":

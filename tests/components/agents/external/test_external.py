@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from mcp.shared.exceptions import MCPError
 
-from components.agents import external
-from components.agents.external import External, endpoint
+from components.agents.external import External
+from components.agents.external.endpoint import EpisodeServer
 from components.agents.external.program import outcome_in
 from components.conditions.offered import Withhold
 from components.core.errors import OVERFLOW, AttemptOver, ConfigError, ModelError
@@ -29,6 +28,7 @@ from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.episode import solve_sample
 from runner.episode.shared import Parts
+from runner.experiment.parts import check_fit
 from tests.components.conftest import Add, AsItIs, Desk
 
 PROGRAM = str(Path(__file__).with_name("program.py"))
@@ -41,11 +41,10 @@ def program(*words, **settings):
     return External([sys.executable, "-S", PROGRAM, *words], **settings)
 
 
-async def solve(agent, replies=(), *, tools=None, verifier=None, budget=None, desk=None, grammar=None,
-                condition=None):  # fmt: skip
+async def solve(agent, replies=(), *, tools=None, verifier=None, budget=None, desk=None, condition=None):  # fmt: skip
     """The trajectory of an episode with scripted replies, and the requests of the model."""
     model = Scripted(replies if callable(replies) else list(replies))
-    parts = Parts(agent, verifier or Accept(), grammar or NativeTools(), desk or Desk(tools or [Add()]), condition or AsItIs(),
+    parts = Parts(agent, verifier or Accept(), NativeTools(), desk or Desk(tools or [Add()]), condition or AsItIs(),
                   budget=budget or Budget())  # fmt: skip
     trajectory = await solve_sample(parts, Door({"main": model}, None, run_seed=0), Sample(PROBLEM, target="B"), 0)
     return trajectory, model.requests
@@ -171,9 +170,8 @@ async def test_an_agent_around_it_learns_of_the_limit_as_of_any_agent(tmp_path):
     assert (trajectory.stop, trajectory.answer) == ("answered", "the attempt is over"), trajectory.error
 
 
-async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(external, "_GRACE", 0.1)
-    agent = program("until_refused", str(tmp_path / "seen"), "600")
+async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path):
+    agent = program("until_refused", str(tmp_path / "seen"), "600", grace_seconds=0.1)
     assert (await asyncio.wait_for(solve(agent, "a", budget=Budget(calls=1)), 20))[0].stop == "limit"
 
 
@@ -184,6 +182,22 @@ async def test_a_request_that_is_too_long_is_the_programs_to_recover_from():
     assert (await solve(program("overflow", "recover"), refuse))[0].answer == "context_length_exceeded"
     trajectory, _ = await solve(program("overflow"), refuse)
     assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
+
+
+async def test_a_crash_after_a_recovery_is_an_error_not_the_failure_of_the_request_before():
+    def refuse(request):
+        if len(request.messages[0].text) > 9:
+            raise ModelError("the prompt has 9 tokens", OVERFLOW)
+        return "hello"
+
+    trajectory, _ = await solve(program("recover"), refuse)
+    assert trajectory.stop == "error" and "exit code 3: database is locked" in trajectory.error
+
+
+async def test_the_time_of_a_sample_bounds_a_program():
+    begun = time.monotonic()
+    trajectory, _ = await solve(program("hang"), budget=Budget(seconds=0.2))
+    assert (trajectory.stop, trajectory.answer) == ("limit", None) and time.monotonic() - begun < 5
 
 
 async def test_a_model_that_fails_is_the_error_of_the_episode(tmp_path):
@@ -255,10 +269,10 @@ async def test_what_a_program_leaves_running_does_not_delay_its_outcome():
     assert (await solve(program("fork")))[0].answer == "parent" and time.monotonic() - begun < 2.5
 
 
-async def test_a_program_that_asks_without_end_is_an_error_not_an_outcome(monkeypatch):
-    monkeypatch.setattr(endpoint, "_REQUESTS", 3)
-    trajectory, _ = await solve(program("many", "5"))
-    assert (trajectory.stop, trajectory.error) == ("error", "program: the program made more than 3 requests")
+async def test_a_program_that_asks_without_end_is_an_error_not_an_outcome():
+    trajectory, _ = await solve(program("many", "5", max_requests=3))
+    text = "program: the program made more than 3 requests (agent.max_requests)"
+    assert (trajectory.stop, trajectory.error) == ("error", text)
 
 
 async def test_nothing_is_begun_when_the_outcome_is_there_and_what_the_program_left_is_noted():
@@ -272,18 +286,18 @@ async def test_nothing_is_begun_when_the_outcome_is_there_and_what_the_program_l
             await work.wait()
             raise ModelError("the service is down", "mcp_server")
 
-    reachable = endpoint.Reachable(Late())
-    async with reachable.listening():
-        calling = asyncio.create_task(reachable.call("add", "{}"))
+    server = EpisodeServer(Late(), 9)
+    async with server.listening():
+        calling = asyncio.create_task(server.call("add", "{}"))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         calling.cancel()  # the program hangs up
         work.set()
-        assert str(await asyncio.wait_for(reachable.ended, 5)) == "the service is down"
-    other = endpoint.Reachable(Late())
+        assert str(await asyncio.wait_for(server.ended, 5)) == "the service is down"
+    other = EpisodeServer(Late(), 9)
     async with other.listening():
         pass
-    with pytest.raises(MCPError, match="has given its outcome"):
+    with pytest.raises(ModelError, match="has given its outcome"):
         await other.call("add", "{}")
     assert asked == ["add"]
 
@@ -317,9 +331,10 @@ async def test_a_service_is_asked_over_http(service):
     assert "http://127.0.0.1:9/solve cannot be asked" in trajectory.error
 
 
-async def test_a_grammar_other_than_function_calls_is_refused():
-    with pytest.raises(ConfigError, match=r"agent\.grammar"):
-        await solve(program("ask"), grammar=XmlCall())
+def test_a_grammar_other_than_function_calls_is_refused_before_the_run():
+    parts = Parts(program("ask"), Accept(), XmlCall(), Desk(), AsItIs())
+    with pytest.raises(ConfigError, match=r"agent\.grammar: External .* XmlCall does not read: choose agent.grammar="):
+        check_fit(parts, Sample(PROBLEM, None), 0, True)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Written without the SDK: it starts at once, and does what the SDK's server would
 import json
 import sys
 import time
+from os import getpid
 from os.path import exists
 
 what, *rest = sys.argv[1:]
@@ -77,6 +78,8 @@ def call(params):
             )
             page = {**image, "mimeType": 'text/html"><script>'}
             return {"content": [{"type": "text", "text": "two"}, resource, image, link, page]}
+        case "process":  # another result in every session
+            return {"content": [{"type": "text", "text": f"{getpid()}"}]}
         case "structured":
             return {"content": [], "structuredContent": {"rate": 3}}
     return {"content": [{"type": "text", "text": text}]}

@@ -12,7 +12,7 @@ from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image
 from components.core.traits import ToolTraits, declared
 from components.core.types import Problem, Sample
-from components.tools.mcp import Mcp, transports
+from components.tools.mcp import Mcp
 from components.tools.mcp.servers import Server, Slots
 
 SERVER = str(Path(__file__).with_name("server.py"))
@@ -21,19 +21,14 @@ SAMPLE = Sample(Problem("p1", "?"), None)
 
 def serving(*words, **settings):
     """The toolset of a server that behaves so."""
-    server = Server([sys.executable, "-S", SERVER, *words], env=["PATH"], tools=settings.pop("tools", None))
+    own = {name: settings.pop(name) for name in ("tools", "stateful") if name in settings}
+    server = Server([sys.executable, "-S", SERVER, *words], env=["PATH"], grace_seconds=0.02, **own)
     return Mcp({"calc": server}, **{"timeout_seconds": 20.0, **settings})
-
-
-@pytest.fixture(autouse=True)
-def _short(monkeypatch):
-    """A server that does not end by itself is killed at once."""
-    monkeypatch.setattr(transports, "_GRACE", 0.02)
 
 
 async def call(offer, name="echo", **arguments):
     """The observation of a call."""
-    return await offer.tools[name](SimpleNamespace(state=offer.state), **arguments or {"text": "hello"})
+    return await offer.tools[name](SimpleNamespace(state=offer.state, episode=1), **arguments or {"text": "hello"})
 
 
 async def result_of(toolset, name="echo", **arguments):
@@ -58,7 +53,7 @@ async def test_cards_are_those_of_the_server_and_results_are_observations():
 
 def test_what_a_tool_is_called_with_leaves_the_process_whatever_its_effect():
     tools = serving("plain", effects={"count": "pure"}).open(SAMPLE).tools
-    assert all(declared(tool, ToolTraits).leaves for tool in tools.values())
+    assert all(declared(tool, ToolTraits).sends_data_out for tool in tools.values())
     assert [declared(tool, ToolTraits).triable for tool in tools.values()] == [False, True]
 
 
@@ -185,29 +180,24 @@ def test_tools_are_chosen_by_server_and_offered_once():
         serving("plain", tools=["cont"]).open(SAMPLE)
     server = Server([sys.executable, SERVER, "plain"])
     with pytest.raises(
-        ConfigError, match=r"'a' and 'b' both have a tool 'echo'; leave one out: toolset\.servers\.b\.tools"
+        ConfigError, match=r"'a' and 'b' both have a tool 'echo'; offer one of them: toolset\.servers\.b\.tools"
     ):
         Mcp({"a": server, "b": server}).open(SAMPLE)
     with pytest.raises(ConfigError, match="effects: there is no tool 'ecko'; did you mean echo"):
         serving("plain", effects={"ecko": "pure"}).open(SAMPLE)
 
 
-async def test_at_most_so_many_samples_have_sessions_and_lines_of_one_share_a_slot():
+async def test_at_most_so_many_episodes_have_sessions_and_lines_of_one_share_a_slot():
     slots = Slots(1)
-    for sample in ("a", "a", "b"):
-        slots.enter(sample)
-    await asyncio.wait_for(asyncio.gather(slots.wait("a"), slots.wait("a")), 1)
-    waiting = asyncio.create_task(slots.wait("b"))
+    await asyncio.wait_for(asyncio.gather(slots.enter("a"), slots.enter("a")), 1)
+    waiting = asyncio.create_task(slots.enter("b"))
     slots.release("a")
     await asyncio.sleep(0)
     assert not waiting.done()
     slots.release("a")
     await asyncio.wait_for(waiting, 1)
-    slots.enter("c")
-    given_up = asyncio.create_task(slots.wait("c"))
+    given_up = asyncio.create_task(slots.enter("c"))
     await asyncio.sleep(0)
     given_up.cancel()
-    slots.release("c")
     slots.release("b")
-    slots.enter("d")
-    await asyncio.wait_for(slots.wait("d"), 1)
+    await asyncio.wait_for(slots.enter("d"), 1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,12 +10,12 @@ from types import SimpleNamespace
 
 import orjson
 import pytest
+import uvicorn
 from aiohttp import web
 
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.types import Problem, Sample
-from components.serving import bridge
-from components.tools.mcp import Mcp, sessions
+from components.tools.mcp import Mcp
 from components.tools.mcp.servers import Server
 from tests.slow import slow
 
@@ -35,21 +36,20 @@ async def listen(handle):
 @asynccontextmanager
 async def ward():
     """The server of the examples, which is the SDK's, over HTTP; its address, and the tokens that it was sent."""
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-    names = {}
+    names, tokens = {}, set()
     exec(WARD.read_text(), names)
-    manager, tokens = StreamableHTTPSessionManager(names["server"]._lowlevel_server), set()
-    answer = bridge.route(manager.handle_request)
+    app = names["server"].streamable_http_app()
 
-    async def handle(request):
-        tokens.add(request.headers.get("Authorization"))
-        return await answer(request)
+    async def noting(scope, receive, send):
+        tokens.add(dict(scope.get("headers", ())).get(b"authorization"))
+        await app(scope, receive, send)
 
-    async with manager.run():
-        runner, url = await listen(handle)
-        yield url, tokens
-        await runner.cleanup()
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(noting, ws="none", log_config=None, timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(server.serve([listener]))
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", tokens
+    server.should_exit = True
+    await serving
 
 
 async def in_thread(toolset):
@@ -59,7 +59,7 @@ async def in_thread(toolset):
 
 async def use(offer):
     """A result, the tool's own error, and the end of the session."""
-    context = SimpleNamespace(state=offer.state)
+    context = SimpleNamespace(state=offer.state, episode=1)
     seen = await offer.tools["mean_arterial_pressure"](context, systolic=120, diastolic=60)
     with pytest.raises(ToolError, match="creatinine must be above 0 mg/dL, found 0"):
         await offer.tools["creatinine_clearance"](context, age=60, weight_kg=70, creatinine_mg_dl=0)
@@ -72,7 +72,7 @@ async def test_a_server_of_the_sdk_over_http(monkeypatch):
     async with ward() as (url, tokens):
         offer = await in_thread(Mcp({"ward": Server(url=url, key_variable="WARD_KEY")}, timeout_seconds=20))
         assert list(offer.tools) == ["body_mass_index", "creatinine_clearance", "mean_arterial_pressure"]
-        assert await use(offer) == "80 mmHg" and tokens == {"Bearer a-token"}
+        assert await use(offer) == "80 mmHg" and tokens == {None, b"Bearer a-token"}
 
 
 @slow
@@ -105,8 +105,7 @@ async def test_a_server_over_http_that_answers_something_else_is_refused_by_its_
     await runner.cleanup()
 
 
-async def test_a_server_that_does_not_answer_the_end_of_its_session_holds_nothing_up(monkeypatch):
-    monkeypatch.setattr(sessions, "_GRACE", 0.1)
+async def test_a_server_that_does_not_answer_the_end_of_its_session_holds_nothing_up():
     answers = {"initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                               "serverInfo": {"name": "x", "version": "1"}},
                "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}}  # fmt: skip
@@ -119,7 +118,8 @@ async def test_a_server_that_does_not_answer_the_end_of_its_session_holds_nothin
         return web.json_response(reply, headers={"mcp-session-id": "s"}, status=200 if "id" in message else 202)
 
     runner, url = await listen(handle)
-    offer = await asyncio.wait_for(in_thread(Mcp({"ward": Server(url=url)}, timeout_seconds=5)), 20)
+    server = Server(url=url, grace_seconds=0.03)
+    offer = await asyncio.wait_for(in_thread(Mcp({"ward": server}, timeout_seconds=5)), 20)
     assert list(offer.tools) == ["echo"]
     await runner.cleanup()
 
