@@ -100,7 +100,7 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 
 lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --strip-extras --no-annotate \
-	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
+	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs --extra datasets pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf .venv .venv-agents .venv-launchers .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info
