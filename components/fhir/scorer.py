@@ -63,6 +63,7 @@ class FhirTasks:
         }
         ended, answer = trajectory.failure or trajectory.stop, trajectory.answer
         read = f"no answer ({ended})" if answer is None else f"read {answer[-200:]!r}"
-        right_is = f"right is {sample.target['answer']} and {len(sample.target['requests'])} requests"
+        n = len(sample.target["requests"])
+        right_is = f"right is {sample.target['answer']} and {n} request{'s' * (n != 1)}"
         verdict = f"{error or 'right'}: {read}, {right_is}"
         return [Score(name, value, verdict if name == SUCCESS else "") for name, value in values.items()]

@@ -124,7 +124,7 @@ def test_scores_of_queries_and_actions_are_apart():
     wrong = episode("[1.4]", changed(ORDER, "subject.reference", "Patient/other"))
     scores = {one.name: one for one in FhirTasks().score(MAGNESIUM, wrong)}
     assert scores["fhir/errors/wrong_patient"].value == 1 and scores["fhir/success"].value == 0
-    assert scores["fhir/success"].explanation.startswith("wrong_patient: read '[1.4]', right is [1.4] and 1 requests")
+    assert scores["fhir/success"].explanation.startswith("wrong_patient: read '[1.4]', right is [1.4] and 1 request")
 
 
 def test_errors_of_the_run_are_unscored_and_never_zero():
