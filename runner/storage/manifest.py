@@ -80,7 +80,7 @@ def refuse_others(folder: Path, facts: Manifest) -> None:
     before, after = {**old, **data[0]}, {**facts, **data[1]}
     for name in _SAME:
         if (was := before.get(name)) != (now := after.get(name)):
-            raise ConfigError(f"{folder} was begun with another {name}: it was {was}, now it is {now}")
+            raise ConfigError(f"{folder} was begun with another value of {name}: it was {was}, now it is {now}")
 
 
 def read(folder: Path) -> Manifest:

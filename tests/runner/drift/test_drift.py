@@ -110,7 +110,7 @@ def test_other_data_are_refused(home, capsys):
     facts = home / "canary/askings/0000/manifest.json"
     facts.write_text(facts.read_text().replace('"fingerprint": "', '"fingerprint": "other'))
     assert main(["check", "canary"]) == 2
-    assert "was begun with another dataset.fingerprint" in capsys.readouterr().err
+    assert "was begun with another value of dataset.fingerprint" in capsys.readouterr().err
 
 
 def test_a_set_that_is_being_asked_is_left_alone(home, capsys):
