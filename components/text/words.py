@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")  # before a number
+
 
 def replaced(text: str, swaps: Mapping[str, str]) -> str:
     """The text with whole words swapped, whatever their case, the longest first and none twice."""
@@ -29,8 +31,8 @@ def plain(text: str) -> str:
 
 def meant(name: str, known: Iterable[str]) -> str:
     """``did you mean a or b? `` before a list of what there is, in whatever case; nothing where no name is near."""
-    spelled = {one.casefold(): one for one in known}
-    close = [spelled[one] for one in get_close_matches(name.casefold(), list(spelled), 3, 0.5)]
+    spelled = {_ZEROS.sub("", one.casefold()): one for one in known}
+    close = [spelled[one] for one in get_close_matches(_ZEROS.sub("", name.casefold()), list(spelled), 3, 0.5)]
     return f"did you mean {' or '.join(close)}? " if close else ""
 
 

@@ -12,6 +12,7 @@ def test_a_value_stands_in_a_text_as_whole_words():
 
 def test_similar_names_are_suggested_in_any_case():
     assert meant("calculater", ["Calculator", "Plan"]) == "did you mean Calculator? "
+    assert meant("clinic-1", [f"clinic-{n:02}" for n in range(1, 19)]).startswith("did you mean clinic-01 or ")
     assert meant("Chest", ["Chst", "Chests", "Limb"]) == "did you mean Chests or Chst? "
 
 
