@@ -94,6 +94,11 @@ def test_binary_file_is_refused(sheet, encoding):
         read_sheets([sheet(GOOD, encoding=encoding)], key())
 
 
+def test_missing_sheet_is_refused_by_its_name(tmp_path):
+    with pytest.raises(ConfigError, match=r"no sheet .*rater_2\.csv; give the files that the raters returned"):
+        read_sheets([tmp_path / "rater_2.csv"], key())
+
+
 def test_the_same_sheet_twice_is_refused(sheet):
     with pytest.raises(ConfigError, match="given twice"):
         read_sheets([sheet(GOOD), sheet(GOOD)], key())
