@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -24,6 +25,8 @@ from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import Growth
 from runner.storage.records import RecordWriter, record_of
 from runner.storage.schema import Record
+
+log = logging.getLogger("runner")
 
 
 @dataclass
@@ -47,7 +50,10 @@ class Outcome:
         self.n_run += 1
         if record["stop"] == "error":
             self.errored += 1
-            self.errors[shorten(record["error"])] += 1
+            line = shorten(error := record["error"])
+            if line not in self.errors and line != error:  # the first trace of each bug
+                log.error("sample %r, epoch %s: %s", record["sample_id"], record["epoch"], error)
+            self.errors[line] += 1
 
     def look_for_options(self, problem: Problem, trajectory: Trajectory) -> None:
         """Notice whether the model saw the options of a choice question, until one message did hold them."""

@@ -194,7 +194,8 @@ class _Job:
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
         if notes["counts"]["errored"]:
             text, n = next(iter(notes["errors"].items()))
-            lines.append(f"errors:     {times(n)}: {text}")
+            trace = "; run.log has the trace" if text.startswith("bug:") else ""
+            lines.append(f"errors:     {times(n)}: {text}{trace}")
             lines.append(f"to resume:  {resume_command(folder)}")
         print_lines(*filter(None, lines))
 

@@ -94,6 +94,11 @@ async def test_resume_runs_only_missing_or_errored_samples(tmp_path):
     assert third.n_run == 0 and third.finished == 6
 
 
+async def test_the_log_has_the_trace_of_each_bug_once(tmp_path, caplog):
+    outcome = await run(tmp_path, Speaker(lambda request: [][0]))
+    assert len(caplog.messages) == 1 and ", in <lambda>" in caplog.text and outcome.errored == 6
+
+
 async def test_spent_run_budget_leaves_complete_records_and_is_reported(tmp_path):
     outcome = await run(tmp_path, Speaker(say, max_connections=1), budget=Budget(calls=7))
     assert outcome.stopped == "budget.run.calls=7 is reached"
