@@ -1,6 +1,6 @@
 """The report of one run: what ran, its metrics, where to look. ``report.md`` and the terminal have the same tables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _ENDINGS = ("stop", "errors")
+_UNASKED = ("bug:", "program:", "mcp_server:")  # errors that are of no call to a model
 _FEW = 6  # scores that are all printed
 _EXPLAINED = (
     "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
@@ -93,7 +94,7 @@ def present(title: str, facts: Manifest, summary: Summary, whole: bool = False) 
     if undefined and whole:
         print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
     if metrics:
-        print(totals(metrics))  # noqa: T201
+        print(totals(metrics, facts.get("errors", ())))  # noqa: T201
     for sheet in purposes(metrics) if whole else ():
         show_sheet(sheet)
 
@@ -132,10 +133,11 @@ def purposes(metrics: Metrics) -> list[Sheet]:
     return [Sheet("Per question, by purpose", columns("purpose", *usage.COLUMNS), rows)]
 
 
-def totals(metrics: Metrics) -> str:
-    """Cost, tokens, calls and time of a run in one line."""
+def totals(metrics: Metrics, errors: Iterable[str] = ()) -> str:
+    """Cost, tokens, calls and time of a run in one line; ``errors``: what ended its samples."""
     value = {name: one["value"] for name, one in metrics.items()}
-    lost = not value["calls/total"] and value.get("errors/rate")  # a call without a reply may have been billed
+    asked = any(not text.startswith(_UNASKED) for text in errors)
+    lost = asked and not value["calls/total"]  # a call without a reply may have been billed
     cost = "cost not known" if value["cost/usd"] is None or lost else f"${value['cost/usd']:.4f}"
     calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
     return (
