@@ -31,6 +31,7 @@ _HUNDRED = 100.0
 _SHARE = Scale("share")
 _BANDS = ((18, "0-17"), (45, "18-44"), (65, "45-64"), (math.inf, "65 or older"))  # years below which they end
 _FEWEST = 5  # patients with harm that show how much it varies
+_TOO_FEW = "too few harmed"
 _WORST, _READ = 50, 20  # cases of the table; of one that Markdown has
 _MOST = 24  # values of a stratum
 _UNIT = "per 100 cases"
@@ -48,7 +49,8 @@ def harm(runs: Sequence[Run]) -> Section | None:
     intro = (
         "Errors by how much harm they can do to a patient, as tables of errors say (docs/guides/harm.md). The number "
         "of a case is the weight of its level, 0 for none and 1 for death. An unrated case has an error, or may have "
-        "one, of which no table says how bad it is; it is never counted as harmless."
+        "one, of which no table says how bad it is; it is never counted as harmless. Harm of one to "
+        f"{_FEWEST - 1} patients has no interval ({_TOO_FEW}): the rare worst cases are not among so few."
     )
     ones = [one for one, _ in found]
     parts = [_expected(ones), _errors(ones), _worst(found), _groups(ones)]
@@ -68,7 +70,7 @@ def _expected(found: Sequence[RunMetrics]) -> Sheet:
         mean = None if all_unrated(errors) else expected_harm(table, values)
         rows.append([one.label, int(ended.sum()), unrated, mean, *bounds, one.value(RATED), one.value(SEVERE)])
     heads = columns(
-        "run", ("cases", "n"), ("unrated", "n"), ("expected harm of rated cases", _UNIT, "lower"),
+        "run", ("cases", "cases"), ("unrated", "cases"), ("expected harm of rated cases", _UNIT, "lower"),
         ("if unrated ones are harmless", _UNIT, "lower"), ("if they kill", _UNIT, "lower"),
         ("errors that are rated", "share"), ("severe harm or death", "share", "lower"),
     )  # fmt: skip
@@ -85,7 +87,7 @@ def expected_harm(table: Table, values: Floats) -> Value | None:
 def _metric(table: Table, values: Floats, rows: Rows, one: Mean) -> Metric:
     """The mean over marked rows, without its interval where too few patients have harm."""
     harmed = len(np.unique(table["number"][rows & (values > 0)]))
-    few = replace(one.finished, ci_low=None, ci_high=None, no_interval=f"harm of fewer than {_FEWEST} patients")
+    few = replace(one.finished, ci_low=None, ci_high=None, no_interval=_TOO_FEW)
     return few if 0 < harmed < _FEWEST else one.finished
 
 
@@ -129,7 +131,7 @@ def _errors(found: Sequence[RunMetrics]) -> Sheet:
                 lines.append((share or 0.0, [one.label, name.removeprefix(_ERRORS), n, level, one.value(name), share]))
         rows += [line for _, line in sorted(lines, key=lambda pair: -pair[0])]
     heads = columns(
-        "run", "error", ("cases", "n"), ("weight of its level", "0 to 1"), ("of rated cases", "share", "lower"),
+        "run", "error", ("cases", "cases"), ("weight of its level", "0 to 1"), ("of rated cases", "share", "lower"),
         ("of all harm", "share"),
     )  # fmt: skip
     return Sheet("Errors by type", heads, rows, keys=2)
@@ -185,14 +187,11 @@ def _groups(found: Sequence[RunMetrics]) -> Sheet:
                 line.append(Value.of(mean, _HUNDRED) if known else None)
                 rows.append([*line, gap(table, values, mine) if known and others else None])
     heads = columns(
-        "run", "stratum", "group", ("rated", "n"), ("unrated", "n"), ("expected harm", _UNIT, "lower"),
+        "run", "stratum", "group", ("rated", "cases"), ("unrated", "cases"), ("expected harm", _UNIT, "lower"),
         Column("gap to all other cases", _UNIT, "lower", signed=True),
     )  # fmt: skip
     gaps = sum(row[-1] is not None for row in rows)
-    notes = [
-        "a positive gap: more harm than in all other cases; there is none where one side has no interval, "
-        f"as with harm of one to {_FEWEST - 1} patients: the rare worst cases are not among so few"
-    ]
+    notes = ["a positive gap: more harm than in all other cases; there is none where one side has no interval"]
     notes += [f"{gaps} gaps: of 20 that are truly zero about one is away from zero by chance"] if gaps else []
     return Sheet("Harm by group", heads, rows, notes, keys=3)
 
