@@ -39,6 +39,8 @@ class AgentClinic(FolderDataset[tuple[int, Row]]):
         """The splits that ``files`` names."""
         return tuple(self.files)
 
+    splits = split_names  # also those that lack a file, which is an error
+
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
         return {split: self.root / self.files[split]} if split in self.files else {}

@@ -11,7 +11,7 @@ from typing import Annotated, Protocol, runtime_checkable
 
 from annotated_types import Ge
 
-from components.core.errors import check_pattern
+from components.core.errors import ConfigError, check_pattern
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.text.answers import sentence
@@ -45,6 +45,10 @@ class Terminology(Protocol):
     def concept(self, name: str) -> str | None:
         """The identifier of the concept that has this name; None where there is none."""
 
+    @property
+    def missing(self) -> str:
+        """What is absent and how to get it; empty when all is there."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -64,6 +68,8 @@ class Diagnosis:
 
     def __post_init__(self) -> None:
         check_pattern("suspected", self.suspected)
+        if missing := self.terms.missing:
+            raise ConfigError(f"terms: {missing}")
 
     @property
     def traits(self) -> ScorerTraits:

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from components.clinic.dataset import AgentClinic
 from components.core.errors import ConfigError
 from components.text.structured import read_yaml
 from runner.config.catalogue import CONF
+from runner.experiment.experiment import select
 from tests.components.cab_files import DATA, needs, without
 from tests.components.clinic.cases import CASE, shipped, write
 from tests.table import each_row
@@ -51,6 +54,12 @@ def test_a_case_of_another_form_is_refused_with_its_line(tmp_path, case, message
 def test_cases_without_a_folder_are_refused():
     with pytest.raises(ConfigError, match=r"dataset\.path: no data; set CLINICAL_DATA_DIR .*AgentClinic"):
         AgentClinic({"test": "cases.jsonl"})
+
+
+def test_a_split_without_its_file_is_refused_with_the_file(tmp_path):
+    dataset = replace(write(tmp_path, CASE), files={"test": "cases.jsonl", "mine": "mine.jsonl"}, split="mine")
+    with pytest.raises(ConfigError, match=r"no data file .*mine\.jsonl; set CLINICAL_DATA_DIR"):
+        select(dataset, limit=None, shard=None, seed=0)
 
 
 def test_a_case_without_tests_is_read(tmp_path):

@@ -110,3 +110,8 @@ def test_a_pattern_that_is_none_is_refused():
         Price("(", 1.0)
     with pytest.raises(ConfigError, match="suspected"):
         Diagnosis(TERMS, {}, suspected="(")
+
+
+def test_a_vocabulary_that_is_missing_is_refused_before_the_run():
+    with pytest.raises(ConfigError, match=r"terms: there is no UMLS: give a \.jsonl file"):
+        Diagnosis(Vocabulary(path="UMLS"), {})
