@@ -77,7 +77,7 @@ class Diagnosis:
         return ScorerTraits(
             names=(*RIGHT, *COUNTS), decides=STRICT, lower=(SUSPECTED, COST), neither=(QUESTIONS, TESTS),
             units={QUESTIONS: "questions", TESTS: "tests", COST: "units"}, by=("specialty",),
-            kinds={**dict.fromkeys(RIGHT, "proportion"), QUESTIONS: "count", TESTS: "count", COST: "number"},
+            kinds={**dict.fromkeys(RIGHT, "proportion"), QUESTIONS: "count", TESTS: "count", COST: "amount"},
         )  # fmt: skip
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:

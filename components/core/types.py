@@ -14,7 +14,7 @@ from components.core.messages import JSON, Image, Message, Purpose, ToolCall, To
 Privacy = Literal["open", "credentialed", "phi"]
 Stop = Literal["answered", "refused", "limit", "failed", "error"]
 CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
-ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
+ScoreKind = Literal["proportion", "share", "count", "amount", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; from 0; any
 _NO_DATA: JSON = {}  # of all observations without facts: nobody changes a Mapping
 
 

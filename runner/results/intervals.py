@@ -115,7 +115,8 @@ def unfinished_mean(
     spread: Floats = np.bincount(clusters, weights=scored - value)[is_scored].astype(np.float64)
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
-    se, unit = formulas.standard_error(spread, n), float(np.abs(scored).max()) if scale.kind == "number" else 1.0
+    se = formulas.standard_error(spread, n)
+    unit = float(np.abs(scored).max()) if scale.kind in ("amount", "number") else 1.0
     varies = float(np.abs(spread).max()) > formulas.NOTHING * n * unit and se > 0.0
     found = Mean(metric, scale, se**2, k - 1.0, k)
     if not varies:

@@ -48,7 +48,7 @@ class Scale:
         """What no value is below or above."""
         if self.bounded:
             return (-self.reach, self.reach) if self.difference else (0.0, 1.0)
-        return (0.0 if self.kind == "count" and not self.difference else -math.inf), math.inf
+        return (0.0 if self.kind in ("count", "amount") and not self.difference else -math.inf), math.inf
 
 
 NUMBER = Scale()

@@ -87,13 +87,13 @@ def test_interval_does_not_depend_on_other_metrics():
     assert means[0].metric == means[1].metric == means[2].metric
 
 
-@each_row("kind", ["proportion", "share", "count", "number"])
+@each_row("kind", ["proportion", "share", "count", "amount", "number"])
 @each_row("value", [0.0, 1.0])
 @each_row("difference", [False, True])
 def test_identical_values_never_give_an_interval_of_zero_width(kind, value, difference):
     for n in (2, 5, 40):
         found = mean([value] * n, list(range(n)), Scale(kind, difference))
-        unbounded = kind == "number" or (kind == "count" and difference)
+        unbounded = kind in ("amount", "number") or (kind == "count" and difference)
         assert found.no_interval == ("does not vary" if unbounded else None)
         assert unbounded or found.ci_low < found.ci_high
     for kinds in (mean([value], [0], Scale(kind, difference)), mean([value] * 3, [0] * 3, Scale(kind, difference))):
@@ -130,16 +130,25 @@ def test_few_counts_have_the_score_interval_of_an_overdispersed_poisson():
     assert 0 < found.ci_low < 1.25 < found.ci_high
 
 
+def test_few_amounts_have_the_same_interval_in_any_unit_and_never_below_zero():
+    few, many = [0.0, 1.0, 0.0, 4.0], [0.0] * 9 + [1.0, 40.0]
+    count, amount = (
+        mean([one * by for one in few], range(4), Scale(kind)) for kind, by in (("count", 1), ("amount", 25))
+    )
+    assert (amount.ci_low, amount.ci_high) == pytest.approx((25 * count.ci_low, 25 * count.ci_high))
+    assert mean(many, range(11), Scale("amount")).ci_low == 0 > mean(many, range(11), NUMBER).ci_low
+
+
 def test_score_outside_its_declared_bounds_widens_them():
     found = mean([1.0, 1.2, 0.4], [0, 1, 2], Scale("share"))
     assert found.ci_low < 0.4 and found.ci_high == 1.2
     assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration does not end the run"
 
 
-@each_row("kind", ["share", "count", "number"])
+@each_row("kind", ["share", "count", "amount", "number"])
 def test_variance_that_underflows_is_zero(kind):
     found = mean([5.7e-193, 0.0], [0, 1], Scale(kind))
-    assert found.no_interval == "does not vary" if kind == "number" else found.ci_low < found.ci_high
+    assert found.no_interval == "does not vary" if kind in ("amount", "number") else found.ci_low < found.ci_high
 
 
 def test_weights_that_are_kept_are_those_of_many_clusters(monkeypatch):
