@@ -148,8 +148,9 @@ class Asked:
         return rendered_from(self.last, *templates)
 
     def garbled(self) -> Message | None:
-        """A reply that no grammar can read, at its rate."""
-        return said(MALFORMED) if self.draws.happens("malformed", self.rates.malformed) else None
+        """A reply that no grammar can read, at its rate: an empty one where prose is an answer."""
+        text = "" if self.tools and not self.reviewed else MALFORMED
+        return said(text) if self.draws.happens("malformed", self.rates.malformed) else None
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ from components.models.simulated.responders import Generic, PromptAlone
 from components.simulation.asked import Asked, Responder
 from components.simulation.draws import Draws, Rates
 
-VERSION = "12"  # changes when a reply can
+VERSION = "13"  # changes when a reply can
 _TOOL = r"(\w{1,99})"
 # Words of a message, the pattern around them -> the sentence. Stale answers and altered numbers cannot be seen.
 _SIGNS = tuple(

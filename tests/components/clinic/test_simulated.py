@@ -106,6 +106,15 @@ async def test_biases_change_what_is_done():
     assert reserved["clinic/questions"] <= plain["clinic/questions"] / 2 + 0.5
 
 
+async def test_a_malformed_reply_is_no_diagnosis():
+    model = simulated(**{**PERFECT, "malformed_rate": 0.5})
+    model.study(shipped())
+    given = parts(ReAct(), grammar=NativeTools(), toolset=Clinic())
+    found = [(await run_episode(given, door(model), sample, 0))[0] for sample in shipped()[:2]]
+    assert all(one.answer and "tool" not in one.answer for one in found)
+    assert any(step.action.error == "empty_reply" for one in found for step in one.steps)
+
+
 def test_the_less_is_known_the_rarer_a_right_diagnosis():
     assert ClinicKnowledge(shipped()[0]).by_heart(Rates(competence=0.9)) == pytest.approx(0.9**8)
 

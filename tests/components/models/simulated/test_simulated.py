@@ -142,7 +142,7 @@ def conversations():
         ]
 
 
-GOLDEN = {"12": "061e7863a192d77d"}
+GOLDEN = {"13": "061e7863a192d77d"}
 
 
 def test_replies_to_the_same_messages_change_only_with_the_version():
