@@ -3,6 +3,7 @@
 import gc
 import ipaddress
 import os
+import re
 import socket
 
 from tests.composing import compose_once
@@ -30,10 +31,20 @@ compose_once()
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads only wait for each other
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
+SLOW_TOO = bool(os.environ.get("WARDROUND_TEST_SLOW"))
+SLOW_FILE = re.compile(r"^pytestmark = \[?slow\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path):
+    """Files of slow tests alone are not imported, which takes seconds."""
+    if not SLOW_TOO and collection_path.suffix == ".py" and SLOW_FILE.search(collection_path.read_text("utf-8")):
+        return True
+    return None
+
 
 def pytest_collection_modifyitems(config, items):
     """Run long tests first, so that no worker ends alone with one; ``slow`` tests are left out."""
-    if not os.environ.get("WARDROUND_TEST_SLOW"):
+    if not SLOW_TOO:
         left_out = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
