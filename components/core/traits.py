@@ -114,8 +114,8 @@ class ScorerTraits:
 class ToolsetTraits:
     """``tools``: by name, before a condition changes them. ``permits``: data classes that services behind its tools may
     receive. ``notes``: for readers of results. ``sandbox``: where cells run. ``prepare``: called once with the samples
-    before the first of them runs. ``identities``: server behind its tools -> what identifies it and what it offers; a
-    run is not resumed with others."""
+    before the first of them runs, but not in a replay; raises ConfigError. ``identities``: server behind its tools ->
+    what identifies it and what it offers; a run is not resumed with others."""
 
     tools: Mapping[str, Tool] = field(default_factory=dict)
     permits: Sequence[str] = ()

@@ -5,12 +5,13 @@ Source: Jiang et al. 2025, NEJM AI, arXiv 2501.14654 (MIT licence; ``stanfordmlg
 image; ``python -m components.fhir.export URL FOLDER`` writes its resources to a folder for ``world``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.fhir.gold import NUMBERED, QUERIES, Gold, Task, gold_of
 from components.fhir.world import open_world, resource_files
@@ -49,6 +50,15 @@ class MedAgentBench(FolderDataset[Row]):
         """The tasks and the resources. Raises ConfigError."""
         return [*super().contents(split), *(resource_files(self._place) if self._place else ())]
 
+    def load(self, split: str) -> Iterator[Sample]:
+        """Make the tasks. Raises ConfigError, also for resources of other patients than theirs."""
+        samples = list(super().load(split))
+        named = [one for one in samples if one.metadata["mrn"]]
+        if self.world and named and all("unscored" in one.target for one in named):
+            lacks = f"holds none of the tasks' patients, such as {named[0].metadata['mrn']!r:.60}"
+            raise ConfigError(f"world: {self._place} {lacks}; give the resources of the tasks' server")
+        return iter(samples)
+
     def read(self, part: Part) -> Iterable[Row]:
         """Read JSON."""
         return json_records(part.file)
@@ -61,9 +71,9 @@ class MedAgentBench(FolderDataset[Row]):
         number = item.optional_text("eval_MRN")
         found = world.patient(number) if world and number else None
         patient = number if found is None else str(found["id"])
-        known = world if found else None  # without the patient nothing follows from the resources
+        known = world if found else None
         task = Task(item.text("instruction").strip(), item.optional_text("context"), patient, known, item.place)
-        gold = _stated(item, category) or gold_of(category, task)
+        gold = None if world and number and not found else _stated(item, category) or gold_of(category, task)
         needs = "the right answer comes from the FHIR server; give dataset.world (docs/papers/medagentbench.md)"
         if world:
             needs = f"the resources hold no patient {number!r:.60}"

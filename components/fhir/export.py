@@ -16,6 +16,7 @@ from yarl import URL
 
 from components import web
 from components.core.errors import ConfigError, ToolError
+from components.fhir.remote import Server
 from components.fhir.search import MOST, PARAMETERS, values_at
 
 _MOST_PAGES = 100_000  # of a type
@@ -24,7 +25,7 @@ _CLIENT = web.Web(timeout_seconds=120.0, longest_reply_bytes=256 << 20)
 
 async def pages(base: URL, resource: str, client: web.Web) -> AsyncIterator[list[Any]]:
     """The resources of a type, page by page. Raises ConfigError, ToolError."""
-    link, seen = str((base / resource).with_query(_count=MOST)), set[str]()
+    link, seen, ids = str((base / resource).with_query(_count=MOST)), set[str](), set[str]()
     while link:
         if link in seen or not link.startswith(f"{base.origin()}/") or len(seen) == _MOST_PAGES:
             raise ConfigError(
@@ -34,24 +35,37 @@ async def pages(base: URL, resource: str, client: web.Web) -> AsyncIterator[list
         bundle = (await client.get(URL(link), headers={"Accept": "application/fhir+json"})).find(dict)
         if bundle is None or bundle.get("resourceType") != "Bundle":
             raise ConfigError(f"{link!r:.200}: the answer is not a Bundle")
-        yield [one for one in values_at(bundle, "entry.resource") if isinstance(one, dict)]
+        found = [one for one in values_at(bundle, "entry.resource") if isinstance(one, dict)]
+        for name in (str(one.get("id")) for one in found):
+            if name in ids:
+                raise ConfigError(f"{base} sends {resource}/{name:.64} twice; each must be there once")
+            ids.add(name)
+        yield found
         links = (one for one in values_at(bundle, "link") if isinstance(one, dict) and one.get("relation") == "next")
         link = next((str(one.get("url")) for one in links), "")
 
 
 async def export(base: URL, folder: Path, client: web.Web = _CLIENT) -> None:
-    """Export all types. Raises ConfigError, ToolError, OSError."""
+    """Export all types to a new or empty folder. Raises ConfigError, ToolError, OSError."""
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigError(f"{folder} is not empty; name a new folder")
+    await Server(str(base), client).probe()
     folder.mkdir(parents=True, exist_ok=True)
     parts = {resource: folder / f"{resource}.part" for resource in PARAMETERS}
-    for resource, part in parts.items():
-        count = 0
-        with part.open("wb") as file:
-            async for page in pages(base, resource, client):
-                file.writelines(orjson.dumps(one) + b"\n" for one in page)
-                count += len(page)
-        sys.stdout.write(f"{resource}: {count:,} resources\n")
-    for part in parts.values():
-        part.replace(part.with_suffix(".ndjson"))
+    try:
+        for resource, part in parts.items():
+            count = 0
+            with part.open("wb") as file:
+                async for page in pages(base, resource, client):
+                    file.writelines(orjson.dumps(one) + b"\n" for one in page)
+                    count += len(page)
+            sys.stdout.write(f"{resource}: {count:,} resources\n")
+        for part in parts.values():
+            part.replace(part.with_suffix(".ndjson"))
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+    sys.stdout.write(f"written to {folder}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         asyncio.run(export(web.base(options.base_url), options.folder))
     except (ConfigError, ToolError, OSError, ValueError, TypeError) as error:  # no address; too deep to be written
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"error: {error}\n")
         return 2
     return 0
 

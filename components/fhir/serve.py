@@ -13,8 +13,9 @@ import orjson
 from aiohttp import web
 
 from components.core.errors import ConfigError
-from components.fhir.search import Refused
-from components.fhir.world import Chart, Reply, open_world, refusal
+from components.core.messages import JSON
+from components.fhir.search import PARAMETERS, Refused
+from components.fhir.world import CREATED, Chart, Reply, open_world, refusal
 from components.serving import endpoint
 
 MINI = Path(__file__).parent / "fhir_mini" / "world.jsonl"
@@ -40,11 +41,31 @@ def application(chart: Chart) -> web.Application:
             return _answer(refusal(Refused(f"the body is not JSON: {error}", code="structure")))
         return _answer(chart.create(request.match_info["resource"], body))
 
+    async def metadata(_: web.Request) -> web.Response:
+        return _answer(Reply(200, _capabilities()))
+
     app = web.Application(client_max_size=_LARGEST)
+    app.router.add_get("/fhir/metadata", metadata)
     app.router.add_get("/fhir/{resource}", search)
     app.router.add_get("/fhir/{resource}/{id}", read)
     app.router.add_post("/fhir/{resource}", create)
     return app
+
+
+def _capabilities() -> JSON:
+    """What the server can do, which other programs ask first."""
+    resources = [
+        {
+            "type": kind,
+            "interaction": [{"code": code} for code in ("read", "search-type", "create")[: 2 + (kind in CREATED)]],
+            "searchParam": [
+                {"name": name, "type": "string" if of == "name" else of} for name, (of, *_) in parameters.items()
+            ],
+        }
+        for kind, parameters in PARAMETERS.items()
+    ]
+    facts = {"status": "active", "date": "2026-03-02", "kind": "instance", "fhirVersion": "4.0.1", "format": ["json"]}
+    return {"resourceType": "CapabilityStatement", **facts, "rest": [{"mode": "server", "resource": resources}]}
 
 
 def _answer(found: Reply) -> web.Response:
@@ -76,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         asyncio.run(_serve(Chart(open_world(options.world)), options.host, options.port))
     except (ConfigError, OSError, OverflowError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"error: {error}\n")
         return 2
     except KeyboardInterrupt:
         return 0

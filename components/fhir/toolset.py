@@ -45,8 +45,9 @@ _RESULT: JSON = {
 @dataclass(frozen=True)
 class Function:
     """A search or a creation as a tool. ``data`` of its observations, of failed ones too: ``method``, ``resource``,
-    ``status`` (none where no answer came), and of a post ``body``, as the model wrote it, and ``shared`` where it
-    reaches a server that all samples share. Raises ToolError with the OperationOutcome; bad_arguments."""
+    ``status`` (none where nothing was sent), and of a post ``body``, as the model wrote it, and ``shared`` where it
+    reaches a server that all samples share. Raises ToolError with the OperationOutcome; bad_arguments. An
+    outage of the server is its ModelError."""
 
     spec: ToolSpec
     method: Method
@@ -69,14 +70,13 @@ class Function:
         """Send the request."""
         data: dict[str, Any] = {"method": self.method, "resource": self.resource}
         try:
-            _as_json(arguments, "bad_arguments")
+            _check_json(arguments)
             if self.method == "POST":
                 data |= {"body": arguments, "shared": self.server is not None and not self.acknowledges}
             reply = await self._ask(context, arguments)
-            data["status"] = reply.status
-            text = _as_json(reply.body, "unavailable")
         except ToolError as error:
             raise ToolError(str(error), error.label, data) from None
+        data["status"], text = reply.status, orjson.dumps(reply.body).decode()
         if reply.status >= 400:
             raise ToolError(text, f"http_{reply.status}", data)
         return Observation(text, data)
@@ -145,22 +145,26 @@ class Fhir:
                 f" found {row.get('name')!r:.60} and {text!r:.60}"
             )
         name = "_".join(part.replace(" ", "_") for part in title.groups() if part)
-        server = Server(self.base_url, self.http) if self.base_url is not None else None
         if (method := cast(Method, found[1])) == "GET":
             schema = {**schema, "properties": {**properties, **_RESULT}}
         else:
             schema = {**schema, "additionalProperties": True}  # the standard decides
         return f"{title[1]}_{title[2]}", Function(
-            ToolSpec(name, text, schema), method, found[2], server, self.posts != "apply"
+            ToolSpec(name, text, schema), method, found[2], self._server, self.posts != "apply"
         )
+
+    @cached_property
+    def _server(self) -> Server | None:
+        return None if self.base_url is None else Server(self.base_url, self.http)
 
     @property
     def traits(self) -> ToolsetTraits:
-        """Its tools, what the server may receive, and whether what is created stays."""
+        """Its tools, what the server may receive, whether what is created stays, and a probe of the server."""
         shared = self.base_url is not None and self.posts == "apply"
         notes = [f"all samples write to the same server, {self.base_url}"] if shared else []
         notes += ["what is created is acknowledged and not kept (posts: acknowledge)"] if self.posts != "apply" else []
-        return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)
+        prepare = (lambda _: asyncio.run(server.probe())) if (server := self._server) else None
+        return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes, prepare=prepare)
 
     def open(self, sample: Sample) -> Offer:
         """Open the sample's world, or the server. Raises ConfigError for a sample without one."""
@@ -175,12 +179,12 @@ class Fhir:
         return replace(offer, state=Chart(open_world(Path(path))))
 
 
-def _as_json(value: Any, label: str) -> str:
-    """A value as JSON. Raises ToolError for what is none: too deep, numbers above 64 bits, halves of characters."""
+def _check_json(arguments: JSON) -> None:
+    """Raise ToolError for what is no JSON: too deep, numbers above 64 bits, halves of characters."""
     try:
-        return orjson.dumps(value).decode()
+        orjson.dumps(arguments)
     except TypeError as error:
-        raise ToolError(f"This cannot be written as JSON: {error}.", label) from None
+        raise ToolError(f"This cannot be written as JSON: {error}.", "bad_arguments") from None
 
 
 def _texts(name: str, value: Any) -> list[str]:

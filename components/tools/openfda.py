@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.tools.drugbank import Drug, Found, fitting, not_found
-from components.web import KeyedService, unavailable
+from components.web import KeyedService, Unavailable
 
 _LONGEST = 1500  # characters of a section
 
@@ -36,10 +36,10 @@ class OpenFda(KeyedService):
         if reply.status == 404:
             if reply.find(str, "error", "code") == "NOT_FOUND":
                 raise not_found(name, ())
-            raise unavailable(self.address.host, "it answered with status 404")
+            raise Unavailable(self.address.host, "it answered with status 404")
         label: Mapping[str, Any] | None = reply.find(dict, "results", 0)
         if label is None:
-            raise unavailable(self.address.host, "its answer has no results")
+            raise Unavailable(self.address.host, "its answer has no results")
         facts = label.get("openfda")
         facts = facts if isinstance(facts, dict) else {}
         names = list(dict.fromkeys(one for kind in _NAMES for one in _texts(facts.get(kind)))) or [name]

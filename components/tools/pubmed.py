@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from components.tools.passages import Passage
-from components.web import KeyedService, unavailable
+from components.web import KeyedService, Unavailable
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PubMed(KeyedService):
         ids = reply.find(list, "esearchresult", "idlist")
         if ids is None:
             why = reply.find(str, "esearchresult", "ERROR")
-            raise unavailable(host, f"the search failed ({why:.100})" if why else "its answer has no list of ids")
+            raise Unavailable(host, f"the search failed ({why:.100})" if why else "its answer has no list of ids")
         if not (names := [str(one) for one in ids][:k]):
             return []
         wanted = {"id": ",".join(names), "rettype": "abstract", "retmode": "xml"}
@@ -41,7 +41,7 @@ class PubMed(KeyedService):
         try:
             root = ElementTree.fromstring(reply.body)
         except ElementTree.ParseError:
-            raise unavailable(host, "its abstracts are not XML") from None
+            raise Unavailable(host, "its abstracts are not XML") from None
         articles = {}
         for article in root.iter("PubmedArticle"):
             parts = [(part.get("Label"), _line(part)) for part in article.iterfind(".//Abstract/AbstractText")]

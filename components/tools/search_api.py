@@ -10,7 +10,7 @@ from yarl import URL
 
 from components.core.errors import ToolError
 from components.tools.web_snapshot import WebPage, read_page
-from components.web import REDIRECTS, KeyedService, is_public, unavailable
+from components.web import REDIRECTS, KeyedService, Unavailable, is_public
 
 _MOST_REDIRECTS = 3
 
@@ -52,7 +52,7 @@ class SearchApi(KeyedService):
         in_header = self.key_in == "header"
         reply = await self.web.get(self.address, wanted if in_header else wanted | secret, secret if in_header else {})
         if reply.find(dict) is None:
-            raise unavailable(self.address.host, "its answer is not a JSON object")
+            raise Unavailable(self.address.host, "its answer is not a JSON object")
         pages = []
         for row in reply.find(list, *self.results.split(".")) or ():
             address, title = (row.get(key) for key in (self.url, self.title)) if isinstance(row, dict) else (None, None)
@@ -69,9 +69,9 @@ class SearchApi(KeyedService):
                 if reply.location is None:
                     return read_page(str(url), reply.text, title)
                 if (onward := self._allowed(reply.location, place)) is None:
-                    raise unavailable(place.host, "it redirects to where nothing may be read")
+                    raise Unavailable(place.host, "it redirects to where nothing may be read")
                 place = onward
-            raise unavailable(place.host, "it redirects too often")
+            raise Unavailable(place.host, "it redirects too often")
         except ToolError as error:
             return WebPage(str(url), title or str(url), error=str(error))
 

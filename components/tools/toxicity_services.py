@@ -4,7 +4,7 @@ receive yours."""
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from components.web import KeyedService, Reply, unavailable
+from components.web import KeyedService, Reply, Unavailable
 
 _ATTRIBUTE = "TOXICITY"
 
@@ -52,7 +52,7 @@ class Moderation(KeyedService):
         place = ("results", 0, "category_scores")
         categories = reply.find(dict, *place)
         if not categories:
-            raise unavailable(reply.url.host, "its answer holds no scores")
+            raise Unavailable(reply.url.host, "its answer holds no scores")
         return {name: _number(reply, *place, name) for name in categories}
 
 
@@ -60,5 +60,5 @@ def _number(reply: Reply, *path: str | int) -> float:
     """A score in 0-1 at a place of a JSON reply. Raises ToolError."""
     value = reply.find(object, *path)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise unavailable(reply.url.host, f"its answer holds no score from 0 to 1 at {'.'.join(map(str, path))}")
+        raise Unavailable(reply.url.host, f"its answer holds no score from 0 to 1 at {'.'.join(map(str, path))}")
     return float(value)

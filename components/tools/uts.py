@@ -11,7 +11,7 @@ from typing import Any
 from yarl import URL
 
 from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
-from components.web import KeyedService, Texts, unavailable
+from components.web import KeyedService, Texts, Unavailable
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Uts(KeyedService):
         if reply.status == 404:
             if reply.find(object, "name") is not None:
                 return None
-            raise unavailable(self.address.host, "it answered with status 404")
+            raise Unavailable(self.address.host, "it answered with status 404")
         result = reply.find(object, "result")
         if result is None:
-            raise unavailable(self.address.host, "its answer has no result")
+            raise Unavailable(self.address.host, "its answer has no result")
         return result
 
 

@@ -1,7 +1,7 @@
 """How tools reach services: one small HTTP client for every adapter.
 
-Failures are ToolErrors "unavailable" that name the host and the reason, never the address with its parameters: these
-may hold keys.
+Failures are ToolErrors (``Unavailable``) that name the host and the reason, never the address with its parameters:
+these may hold keys.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class Reply:
         try:
             value = orjson.loads(self.body)
         except ValueError:
-            raise unavailable(self.url.host, "its answer is not JSON") from None
+            raise Unavailable(self.url.host, "its answer is not JSON") from None
         try:
             for step in path:
                 value = value[step]
@@ -83,9 +83,12 @@ class Reply:
         return value if isinstance(value, kind) else None
 
 
-def unavailable(host: str | None, why: str) -> ToolError:
-    """The error of a service that does not serve."""
-    return ToolError(f"The service at {host} is unavailable: {why}.", "unavailable")
+class Unavailable(ToolError):
+    """A service does not serve: ``why``."""
+
+    def __init__(self, host: str | None, why: str) -> None:
+        super().__init__(f"The service at {host} is unavailable: {why}.", "unavailable")
+        self.why = why
 
 
 def base(url: str) -> URL:
@@ -159,7 +162,7 @@ class Web:
                     break
                 if attempt < self.retries:
                     await asyncio.sleep(wait)
-        raise unavailable(url.host, why)
+        raise Unavailable(url.host, why)
 
     async def _once(
         self, session: aiohttp.ClientSession, method: str, url: URL, headers: Texts, body: bytes | None
@@ -170,7 +173,7 @@ class Web:
             async for chunk in response.content.iter_chunked(_CHUNK):
                 content += chunk
                 if len(content) > self.longest_reply_bytes:
-                    raise unavailable(url.host, f"its answer is larger than {self.longest_reply_bytes:,} bytes")
+                    raise Unavailable(url.host, f"its answer is larger than {self.longest_reply_bytes:,} bytes")
             location = response.headers.get("Location") if response.status in REDIRECTS else None
             after = response.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else None

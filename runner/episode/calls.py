@@ -154,7 +154,8 @@ def _encodable(value: Any) -> Any:
 
 
 async def _external(tool: Tool, context: Context) -> Observation:
-    """Answer a tool call from the journal, or run it and record its result or its error. Raises ToolError as it did."""
+    """Answer a tool call from the journal, or run it and record its result or its error. Raises ToolError as it did.
+    That a service was unavailable is known to replays alone: a run asks again."""
     branch, call = context.branch, context.call
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
@@ -162,8 +163,12 @@ async def _external(tool: Tool, context: Context) -> Observation:
     base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()
+    outage = sha256(key).digest()
+    payload = None if door.journal is None else door.journal.get(key)
+    if payload is None and door.journal is not None and door.replay:
+        payload = door.journal.get(outage)
     entry: Mapping[str, Any]
-    if (payload := None if door.journal is None else door.journal.get(key)) is not None:
+    if payload is not None:
         entry = orjson.loads(payload)
     elif door.replay:
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
@@ -175,7 +180,8 @@ async def _external(tool: Tool, context: Context) -> Observation:
             observation = _encodable_observation(Observation(str(failure), failure.data))
             entry = {"text": observation.text, "data": observation.data, "error": failure.label}
         if door.journal is not None:
-            door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
+            at = outage if entry.get("error") == "unavailable" else key
+            door.journal.put(at, orjson.dumps({"tool": call.name, **entry}))
     error = entry.get("error")
     observation = Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry.get("images", ())))
     if payload is not None:

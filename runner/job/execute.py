@@ -106,7 +106,8 @@ class Execution:
         self._solve = solve_sample if forks is None else forks.solve
         wanted = {(s.problem.id, epoch) for s, epoch in pairs}
         done = self.writer.finished & wanted
-        if (prepare := declared(self.parts.toolset, ToolsetTraits).prepare) is not None:
+        prepare = declared(self.parts.toolset, ToolsetTraits).prepare
+        if prepare is not None and done != wanted and not door.replay:
             await asyncio.to_thread(prepare, samples)
         order = iter(pairs)
         if (hold := declared(self.parts.memory, MemoryTraits).hold) is not None:

@@ -46,9 +46,16 @@ def test_gold_and_fingerprint_follow_the_resources(tmp_path):
         (sample,) = dataset.load("test")
         found.append((dataset.fingerprint, sample.target["answer"]))
     assert (sample.metadata["patient"], sample.metadata["mrn"], sample.cluster) == ("77", "p", "p")
-    (tmp_path / "tasks" / "test_data_v2.json").write_text(json.dumps([{**rows, "eval_MRN": "q"}]))
-    (unknown,) = dataset.load("test")  # whose chart is missing: no gold, where results would be none
-    assert unknown.target == {"unscored": "the resources hold no patient 'q'"}
+    stranger = {**rows, "eval_MRN": "q"}  # nobody can do these tasks, also where the right answer is known
+    others = [stranger, {**stranger, "id": "task1_1", "sol": ["q"]}, {**stranger, "id": "task3_1"}]
+    folder(tmp_path / "tasks", rows, *others)
+    assert [one.target.get("unscored") for one in dataset.load("test")] == [
+        None,
+        *["the resources hold no patient 'q'"] * 3,
+    ]
+    folder(tmp_path / "tasks", *others)
+    with pytest.raises(ConfigError, match="holds none of the tasks' patients, such as 'q'"):
+        dataset.load("test")
     assert found[0][0] != found[1][0] and [answer for _, answer in found] == [[72], [62]]
 
 

@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 import pytest
 from aiohttp import ClientSession, web
 from yarl import URL
 
 from components.agents.react import ReAct
-from components.core.errors import ToolError
+from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.plain import Accept
-from components.core.types import Observation
 from components.fhir import export
 from components.fhir.grading import grade
+from components.fhir.remote import Server
 from components.fhir.serve import main, start
 from components.fhir.toolset import Fhir
 from components.fhir.world import Chart, open_world
@@ -21,7 +21,7 @@ from components.grammars.native_tools import NativeTools
 from components.web import Web
 from runner.episode.episode import solve_sample
 from runner.episode.shared import Parts
-from tests.components.fhir.fernhill import MINI, VITALS, episode, samples, toolset
+from tests.components.fhir.fernhill import MINI, VITALS, samples, toolset
 from tests.components.fhir.test_toolset import Context
 from tests.parts import Intact, door
 from tests.simulated import simulated
@@ -85,7 +85,7 @@ async def test_the_server_reads_searches_creates_and_refuses():
         with pytest.raises(ToolError, match="no search parameter 'ward'") as found:
             await offer.tools["Patient_Search"](context, ward="3")
         assert found.value.label == "http_400"
-        with pytest.raises(ToolError, match="status 413"):
+        with pytest.raises(ToolError, match="no request that is so large"):
             await offer.tools["Observation_Create"](context, **{**VITALS, "valueString": "x" * 200_000})
         assert chart.created == []
 
@@ -94,7 +94,7 @@ async def test_the_server_reads_searches_creates_and_refuses():
     "method, path, body, status, words",
     [
         ("GET", "Patient/{}", None, 200, '"birthDate"'), ("GET", "Patient/..%2F{}%1B", None, 404, "there is no Patient '../"),
-        ("GET", "metadata", None, 404, "'metadata' is not served"), ("GET", "Patient?name=%ff", None, 200, '"total":0'),
+        ("GET", "ward", None, 404, "'ward' is not served"), ("GET", "metadata", None, 200, '"CapabilityStatement"'), ("GET", "Patient?name=%ff", None, 200, '"total":0'),
         ("GET", "Patient?_count=-1", None, 400, "_count must be a whole number"),
         ("POST", "Observation", b"[", 400, "the body is not JSON"), ("POST", "Observation", b"[" * 3000, 400, "depth"),
         ("POST", "Observation", b"[]", 400, "must be a JSON object"), ("POST", "Patient", b"{}", 405, "cannot be created"),
@@ -136,16 +136,12 @@ async def test_a_resource_that_is_created_without_a_content_in_the_answer_is_cre
         assert seen.data == {"method": "POST", "resource": "Observation", "status": 201, "body": VITALS, "shared": True}
 
 
-async def test_a_post_without_an_answer_leaves_a_trace_and_is_no_creation():
-    async with answering(200, b"", wait=0.3) as (url, _):
-        offer = Fhir(http=Web(retries=0, timeout_seconds=0.1), base_url=url).open(samples()["age_1"])
-        with pytest.raises(ToolError, match=r"no answer within 0\.1 s") as found:
+async def test_a_post_without_an_answer_is_an_error_since_it_may_have_been_created():
+    async with answering(200, b"", wait=0.3) as (url, asked):
+        offer = Fhir(http=Web(retries=3, timeout_seconds=0.1), base_url=url).open(samples()["age_1"])
+        with pytest.raises(ModelError, match=r"unavailable: no answer within 0\.1 s"):
             await offer.tools["Observation_Create"](Context(offer.state), **VITALS)
-        assert found.value.data == {"method": "POST", "resource": "Observation", "body": VITALS, "shared": True}
-        target = {"category": "record_vitals", "patient": "p1", "answer": None, "requests": []}
-        ran = episode("[]", VITALS)
-        ran.steps[0].observed[0].observation = Observation("", found.value.data)
-        assert grade(target, ran, strict=True).error == "refused_write"
+        assert asked == ["POST"]
 
 
 async def test_the_loop_runs_while_a_chart_is_searched():
@@ -158,23 +154,56 @@ async def test_the_loop_runs_while_a_chart_is_searched():
 @each_row(
     "status, body, words",
     [
-        (200, b"<html>", "its answer is not JSON"), (200, b"[]", "its answer with status 200 is no FHIR resource"),
-        (404, b"{}", "status 404 is no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
-        (200, b'{"resourceType": 3}', "no FHIR resource"), (404, b"", "not JSON"),
-        (200, b'{"resourceType": "X", "x": ' + b"[" * 900 + b"]" * 900 + b"}", "written as JSON"), (200, b"x" * (9 << 20), "larger than"),
+        (200, b"<html>", "its answer with status 200 is no FHIR resource"), (200, b"[]", "status 200 is no FHIR resource"),
+        (404, b"{}", "status 404 is no FHIR"), (503, b"", "status 503"), (302, b"", "status 302"),
+        (401, b'{"resourceType": "OperationOutcome"}', "refused access"), (403, b"{}", "refused access"),
+        (200, b'{"resourceType": 3}', "no FHIR resource"), (404, b"", "no FHIR resource"),
+        (200, b'{"resourceType": "X", "x": ' + b"[" * 900 + b"]" * 900 + b"}", "no FHIR resource"), (200, b"x" * (9 << 20), "larger than"),
     ],
 )  # fmt: skip
-async def test_what_is_no_fhir_server_is_an_error_for_the_model(status, body, words):
+async def test_an_outage_is_an_error_of_the_episode_and_refused_before_the_run(status, body, words):
     async with answering(status, body) as (url, _):
-        offer = toolset(base_url=url).open(samples()["age_1"])
-        with pytest.raises(ToolError, match=words):
+        tools = toolset(base_url=url)
+        offer = tools.open(samples()["age_1"])
+        with pytest.raises(ModelError, match=f"the FHIR server {url} is unavailable: .*{words}") as found:
             await offer.tools["Patient_Search"](Context(offer.state), name="x")
+        assert found.value.kind == "fhir_server"
+        with pytest.raises(ConfigError, match=f"base_url: the FHIR server {url} is unavailable: .*{words}"):
+            await asyncio.to_thread(tools.traits.prepare, [])
+
+
+async def test_a_server_that_breaks_off_or_is_not_there_is_an_outage_too():
+    async def cut(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"resou')
+        writer.close()
+
+    server = await asyncio.start_server(cut, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/fhir"
+    for words in ("the connection failed", "no connection"):
+        with pytest.raises(ModelError, match=words):
+            await Server(url, Web(retries=0)).search("Patient", [])
+        server.close()
+        await server.wait_closed()
+
+
+@each_row(
+    "status, kind, is_refused",
+    [(404, "OperationOutcome", True), (200, "OperationOutcome", True), (200, "Bundle", False), (400, "OperationOutcome", False)],
+)  # fmt: skip
+async def test_the_probe_refuses_what_cannot_be_searched(status, kind, is_refused):
+    async with answering(status, json.dumps({"resourceType": kind}).encode()) as (url, asked):
+        with (
+            pytest.raises(ConfigError, match=f"status {status} and 'OperationOutcome'") if is_refused else nullcontext()
+        ):
+            await Server(url, Web()).probe()
+        assert asked == ["GET"]
 
 
 async def test_a_post_is_sent_once_although_searches_are_tried_again():
     async with answering(503, b"") as (url, asked):
         offer = toolset(base_url=url).open(samples()["age_1"])
-        with pytest.raises(ToolError, match="status 503"):
+        with pytest.raises(ModelError, match="status 503"):
             await offer.tools["Observation_Create"](Context(offer.state), **VITALS)
         assert asked == ["POST"]
 
@@ -185,7 +214,10 @@ async def test_an_export_holds_the_servers_resources(tmp_path, capsys):
             "Observation", {**VITALS, "subject": {"reference": f"Patient/{samples()['age_1'].metadata['patient']}"}}
         )
         assert await asyncio.to_thread(export.main, [f"{url}/", str(tmp_path)]) == 0
-    assert "Observation: 772 resources" in capsys.readouterr().out
+        assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert "Observation: 772 resources" in printed.out and f"written to {tmp_path}\n" in printed.out
+    assert printed.err == f"error: {tmp_path} is not empty; name a new folder\n"
     again = open_world(tmp_path)
     assert [sum(1 for _ in again.find(kind)) for kind in ("Patient", "Observation", "ServiceRequest")] == [41, 772, 0]
 
@@ -193,7 +225,8 @@ async def test_an_export_holds_the_servers_resources(tmp_path, capsys):
 @each_row(
     "body, words",
     [
-        (b"x", "its answer is not JSON"), (b'{"resourceType": "Patient"}', "not a Bundle"),
+        (b"x", "error: base_url: the FHIR server http"), (b'{"resourceType": "Patient"}', "'Patient'; it must be a Bundle"),
+        (b'{"resourceType": "Bundle", "entry": [{"resource": {"id": "a"}}, {"resource": {"id": "a"}}]}', "sends Patient/a twice"),
         (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "http://other.host/x"}]}', "to 'http://other.host/x'; it must be"),
         (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "\\u001b[1m"}]}', r"page 2 of Patient to '\x1b[1m'"),
     ],
@@ -202,7 +235,7 @@ async def test_an_export_of_something_else_is_refused(tmp_path, capsys, body, wo
     async with answering(200, body) as (url, _):
         assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
     assert words in capsys.readouterr().err
-    assert not [*tmp_path.glob("*.ndjson")]  # half of the resources are not taken for all
+    assert not [*tmp_path.iterdir()]  # half of the resources are not taken for all
 
 
 async def test_an_export_follows_no_redirect(tmp_path, capsys):
@@ -225,7 +258,7 @@ async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
     await runner.cleanup()
     assert "it must be a new one of its own" in capsys.readouterr().err
     assert export.main(["ftp://x", str(tmp_path)]) == 2 and "base_url must be like" in capsys.readouterr().err
-    with pytest.raises(ToolError, match="unavailable: no connection"):
+    with pytest.raises(ConfigError, match="unavailable: no connection"):
         await export.export(URL(url), tmp_path, Web(retries=0))
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from components.agents.react import ReAct
+from components.conditions.failing import Unavailable
 from components.core.plain import Accept
 from components.fhir.grading import grade
 from components.grammars.bracket_json import BracketJson
@@ -49,6 +50,6 @@ async def test_without_a_result_it_knows_no_value():
     for name in names:
         model = simulated(**PERFECT, competence=1.0)
         model.study(samples().values())
-        parts = Parts(ReAct(), Accept(), NativeTools(), toolset(base_url="http://127.0.0.1:9/fhir"), Intact(), {})
+        parts = Parts(ReAct(), Accept(), NativeTools(), toolset(), Unavailable(rate=1.0), {})
         found[grade(samples()[name].target, await solve_sample(parts, door(model), samples()[name], 0)).error] += 1
     assert found == {"wrong_answer": len(names)}

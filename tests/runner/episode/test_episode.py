@@ -404,6 +404,33 @@ async def test_results_and_failures_of_external_tools_are_journalled(blocking):
     assert [error for _, error in seen[0]] == ["dead", None]
 
 
+async def test_a_run_asks_a_service_again_that_was_unavailable_and_a_replay_does_not():
+    calls = []
+
+    class Outside:
+        effect, spec = "external", ToolSpec("web", "outside")
+
+        async def __call__(self, context):
+            calls.append(1)
+            if len(calls) == 1:
+                raise ToolError("the line is dead", "unavailable")
+            return Observation("a page")
+
+    class Memory(dict):
+        def reserve(self):
+            return None
+
+        def put(self, key, payload):
+            self[key] = payload
+
+    journal, seen = Memory(), []
+    for replay in (False, True, False):
+        model = Speaker(lambda r: "call web {}" if len(r.messages) < 3 else "answer 0")
+        trajectory, _ = await run_episode(parts(toolset=Kit(Outside())), door(model, journal, replay=replay), SAMPLE, 0)
+        seen.append(trajectory.steps[0].observed[0].observation.text)
+    assert seen == ["the line is dead", "the line is dead", "a page"] and len(calls) == 2
+
+
 async def test_new_version_of_an_external_tool_is_called_again():
     class Corpus:
         effect, spec = "external", ToolSpec("web", "outside")

@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message, Usage
-from components.core.traits import ScorerTraits
+from components.core.traits import ScorerTraits, ToolsetTraits
 from components.core.types import Problem, Score, Step, Trajectory
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
@@ -17,7 +17,7 @@ from runner.experiment.experiment import select
 from runner.job.execute import Execution, Outcome, wait_for_all
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
-from tests.parts import Rows, Speaker, door, parts
+from tests.parts import Kit, Rows, Speaker, door, parts
 from tests.slow import slow
 from tests.table import each_row
 
@@ -57,6 +57,25 @@ async def test_concurrent_runs_write_the_records_of_a_serial_run(tmp_path):
     await run(tmp_path / "mixed", Speaker(say, max_connections=8, wait=0.01), epochs=2)
     assert records(tmp_path / "serial") == records(tmp_path / "mixed")
     assert records(tmp_path / "serial").count('"sample_id"') == 12
+
+
+async def test_a_toolset_prepares_for_what_remains_and_not_for_a_replay(tmp_path):
+    class Prepared(Kit):
+        prepared = 0
+
+        @property
+        def traits(self):
+            return ToolsetTraits(prepare=self.prepare)
+
+        def prepare(self, samples):
+            self.prepared += len(samples)
+
+    experiment, counts = parts(toolset=Prepared()), []
+    with Journal(tmp_path / "journal") as journal:
+        for folder, replay in (("run", False), ("run", False), ("again", True)):
+            await run(tmp_path / folder, Speaker(say), experiment=experiment, journal=journal, replay=replay)
+            counts.append(experiment.toolset.prepared)
+    assert counts == [6, 6, 6]
 
 
 async def test_no_more_samples_are_open_than_connections(tmp_path):
