@@ -109,4 +109,5 @@ def _message(stored: Mapping[str, Any], attached: Mapping[str, str]) -> Message:
     if (role := stored["role"]) not in ("system", "user", "assistant", "tool"):
         raise ValueError(f"a message has the role {role!r:.40}")
     whole = "\n".join(texts) if len(texts) == len(parts) else tuple(parts)
-    return Message(role, whole, calls, stored.get("tool_call_id"), reasoning=reasoning or None)
+    answered = stored.get("tool_call_id")
+    return Message(role, whole, calls, None if answered is None else str(answered), reasoning=reasoning or None)
