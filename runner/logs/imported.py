@@ -15,7 +15,7 @@ from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
 from components.core.usage import CallUsage, summed
 from components.text.words import written_out
-from runner.results.kinds import kinds_of
+from runner.results.kinds import UNITS, kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
@@ -71,8 +71,10 @@ class Log:
 
 
 def score_name(name: object) -> str:
-    """The name of a score here: in the group ``score``, without what names of metrics cannot have."""
-    return f"score/{re.sub(r'[^ -.0-;=?-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+    """The name of a score here: in its own group or in ``score``, without what names of metrics cannot have."""
+    group, _, own = str(name)[:_MAX_NAME].partition("/")
+    words = (group, own) if group and own and group not in UNITS else ("score", str(name)[:_MAX_NAME])
+    return "/".join(re.sub(r"[^ -.0-;=?-~]", "_", word) for word in words)
 
 
 def plain(name: str) -> str:

@@ -137,4 +137,6 @@ def test_names_of_scores_are_in_one_group_and_hold_nothing_that_acts():
     assert (
         score_name("errors/rate\x1b[1m<b>") == "score/errors_rate_[1m_b_" and plain("<b>\x1b[1m\nx") == "_b_\\x1b[1m x"
     )
-    assert score_name("score/strict") == "score/strict"
+    assert [*map(score_name, ("score/strict", "fhir/success", "/a", "a/b/c"))] == [
+        "score/strict", "fhir/success", "score/_a", "a/b_c"
+    ]  # fmt: skip
