@@ -12,16 +12,17 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import unquote
 from uuid import UUID, uuid5
 
 import orjson
 
 from components.core.messages import JSON
+from components.models.http_client import HttpClient
+from components.models.replies import Fault
 from runner.storage.integrity import refuse_changed
 from runner.tracking import traces
 from runner.tracking.describe import Job, job_of
@@ -85,39 +86,35 @@ async def _send_spans(url: str, resource: JSON, spans: list[JSON]) -> None:
 async def post(url: str, body: bytes, divisible: bool, timeout: float = _TIMEOUT) -> bool:
     """Send a request, once, to the configured address alone. Returns False where it is too large and ``divisible``.
     Raises NotCollected where not all of its spans were taken."""
-    import aiohttp
     from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
     pairs = (pair.partition("=") for pair in os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",") if "=" in pair)
-    headers = {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+    headers = {name.strip(): unquote(value.strip()) for name, _, value in pairs} | {"Content-Type": _TYPE}
     try:
-        server = urlsplit(url)
-        proxy = None if proxy_bypass(server.netloc.rpartition("@")[2]) else getproxies().get(server.scheme)
-        sent: Any = {"data": body, "headers": headers | {"Content-Type": _TYPE}, "proxy": proxy}
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout)) as session,
-            session.post(url, allow_redirects=False, **sent) as reply,
-        ):
-            answer, typed = bytearray(), reply.content_type == _TYPE  # some collectors answer JSON
-            async for piece in reply.content.iter_any():
-                if len(answer := answer + piece) > _MAX_REPLY:
-                    break
+        if not "".join(chain(*headers.items())).isprintable():
+            raise ValueError  # it would end the header
+        client = HttpClient(url, headers, longest_reply=_MAX_REPLY)
+        try:
+            async with asyncio.timeout(timeout):
+                reply = await client.post(body)
+        finally:
+            await client.close()
         if reply.status == _TOO_LARGE and divisible:
             return False
-        problem = f"refuses the spans: {reply.status} {reply.reason}" if reply.status // 100 != 2 else ""
+        problem = f"refuses the spans: {reply.status}" if reply.status // 100 != 2 else ""
         if reply.status // 100 == 3:
-            problem = f"redirects to {short(reply.headers.get('Location'))}, which is not followed: give that address"
-        elif not problem:
-            found = ExportTraceServiceResponse.FromString(bytes(answer) if typed else b"").partial_success
+            problem = f"redirects to {short(reply.headers.get('location'))}, which is not followed: give that address"
+        elif not problem and reply.headers.get("content-type", "").startswith(_TYPE):  # some collectors answer JSON
+            found = ExportTraceServiceResponse.FromString(reply.body).partial_success
             problem = f"refuses {found.rejected_spans} spans: {found.error_message}" if found.rejected_spans else ""
     except TimeoutError:
         problem = f"does not answer within {timeout:g} s"
-    except (OSError, aiohttp.ClientConnectionError) as error:
-        problem = f"does not answer: {short((isinstance(error, OSError) and error.strerror) or error)}"
-    except ValueError:  # its text has the header
+    except Fault as error:
+        problem = f"does not answer: {short(error)}"
+    except ValueError:  # its text may have the header
         problem = "is not asked: its address, or a header in OTEL_EXPORTER_OTLP_HEADERS, is not a valid one"
-    except (DecodeError, aiohttp.ClientError):
+    except DecodeError:
         problem = "answers something else than OTLP"
     if problem:
         raise NotCollected(f"the collector {short(url)} {problem}")
