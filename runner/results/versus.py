@@ -7,9 +7,10 @@ method is better, also where the score is better low.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, get_args
 
 from components.core.errors import ConfigError
+from components.core.types import ScoreKind
 from components.text.words import meant
 from runner.results.grid import MEAN, DatasetColumn, Grid, is_imported, present_among
 from runner.results.intervals import Metric
@@ -21,7 +22,7 @@ from runner.results.runs import Run
 from runner.results.significance import sign_flip_p
 from runner.results.table import OWN
 
-_WIDTHS = ("proportion", "share", "count", "number")  # kinds, those with the fewest values first
+_KINDS = get_args(ScoreKind)  # those with the fewest values first
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
 
@@ -78,7 +79,7 @@ def compare_rows(
             for mine, theirs in rivals:
                 direction = min(mine.first, theirs.first, key=is_imported).better(metric)
                 cells, others = (grid.cells[one.label, column.label] for one in (mine, theirs))
-                scale = max((one.first.scale(metric) for one in (mine, theirs)), key=lambda of: _WIDTHS.index(of.kind))
+                scale = max((one.first.scale(metric) for one in (mine, theirs)), key=lambda of: _KINDS.index(of.kind))
                 pairs = pairs_of(cells, others, metric, scale, direction)
                 levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
                 difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
