@@ -11,11 +11,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 
 class Collector(http.server.ThreadingHTTPServer):
-    """Keeps what it is sent. ``status`` and ``reply``: what it answers."""
+    """Keeps what it is sent. ``status`` and ``reply``: what it answers, ``longest``: bytes of a request that it takes."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.requests, self.headers, self.status, self.reply = [], [], 200, ExportTraceServiceResponse()
+        self.longest = 1 << 30
 
     @property
     def url(self):
@@ -31,12 +32,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         server, body = self.server, self.rfile.read(int(self.headers["Content-Length"]))
         assert (self.path, self.headers["Content-Type"]) == ("/v1/traces", "application/x-protobuf")
         server.headers.append(dict(self.headers))
-        self.send_response(server.status)
+        status = server.status if len(body) <= server.longest else 413
+        self.send_response(status)
         self.send_header("Content-Type", "application/x-protobuf")
-        if server.status == 302:
+        if status == 302:
             self.send_header("Location", f"{server.url}/elsewhere")
         self.end_headers()
-        if server.status == 200:
+        if status == 200:
             server.requests.append(ExportTraceServiceRequest.FromString(body))
             self.wfile.write(server.reply.SerializeToString())
 

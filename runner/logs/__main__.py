@@ -61,6 +61,8 @@ def import_logs(new: Path, logs: Sequence[Path], cluster: str | None, dataset: s
 
 def _readers(path: Path) -> Iterator[tuple[Path, Reader]]:
     """The logs that a path means: a file, a run folder of HELM, or a folder with files. Raises ConfigError."""
+    if not path.exists():
+        raise ConfigError(f"there is no file or folder {path}")
     if (path / STATS).is_file():
         yield path, read_helm
         return

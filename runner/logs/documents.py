@@ -15,13 +15,16 @@ import pyarrow as pa
 from components.core.errors import ConfigError
 
 MAX_BYTES = 1 << 29  # of a document, or of a line
+_MAX_VALUES = 1 << 24  # of a document, a gigabyte or two in memory; commas and brackets are counted, also in texts
 _MAX_MEMBERS = 500_000
 _ZSTD = 93  # the compression of inspect_ai's archives, which zipfile reads from Python 3.14 on
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, NotImplementedError)
 
 
-def parse(text: bytes, name: object) -> Any:
+def parse(text: bytes, name: object, max_values: int = _MAX_VALUES) -> Any:
     """The value of a JSON text; ``?`` replaces lone surrogates. Raises ConfigError."""
+    if (n := sum(map(text.count, (b",", b"[", b"{")))) > max_values:
+        raise ConfigError(f"{name} is refused: it has {n:,} values, at most {max_values:,} are read")
     with suppress(orjson.JSONDecodeError):  # it refuses NaN, which these tools write, and lone surrogates
         return orjson.loads(text)
     try:

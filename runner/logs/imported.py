@@ -15,7 +15,7 @@ from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
 from components.core.usage import CallUsage, summed
 from components.text.words import written_out
-from runner.results.kinds import kinds_of
+from runner.results.kinds import UNITS, kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
@@ -71,8 +71,10 @@ class Log:
 
 
 def score_name(name: object) -> str:
-    """The name of a score here: in the group ``score``, without what names of metrics cannot have."""
-    return f"score/{re.sub(r'[^ -.0-;=?-~]', '_', str(name).removeprefix('score/'))[:_MAX_NAME]}"
+    """The name of a score here: in its own group or in ``score``, without what names of metrics cannot have."""
+    group, _, own = str(name)[:_MAX_NAME].partition("/")
+    words = (group, own) if group and own and group not in UNITS else ("score", str(name)[:_MAX_NAME])
+    return "/".join(re.sub(r"[^ -.0-;=?-~]", "_", word) for word in words)
 
 
 def plain(name: str) -> str:
@@ -115,21 +117,24 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except _DAMAGED as error:
-        raise ConfigError(f"{path} is not as its tool writes it: {type(error).__name__}: {error!s:.200}") from None
+        why = (
+            f"there is no {error!s:.200}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error!s:.200}"
+        )
+        raise ConfigError(f"{path} is not as its tool writes it: {why}") from None
 
 
-def _valid(path: Path, entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The entries of a log. Raises ConfigError for an entry that cannot be, or is duplicated."""
+def _records(log: Log, packer: Packer) -> Iterator[Record]:
+    """The records of a log. Raises ConfigError for an entry that cannot be, or is duplicated."""
     seen = set[tuple[str, int]]()
-    with reading(path):
-        for entry in entries:
+    with reading(path := log.path):
+        for entry in log.entries:
             if (key := (entry.sample_id, entry.epoch)) in seen or len(entry.sample_id) > _MAX_ID:
                 wrong = "is there twice" if key in seen else "has too long an id"
                 raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
             if not (0 <= entry.epoch < _MAX_EPOCHS and math.isfinite(entry.seconds) and math.isfinite(entry.started)):
                 raise ConfigError(f"{path}: sample {key[0]!r:.100} has an epoch or a time that cannot be")
             seen.add(key)
-            yield entry
+            yield _record(entry, packer)
 
 
 def steps_of(messages: Sequence[Message], started: float) -> list[Step]:
@@ -174,10 +179,10 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
     ``privacy``: the class of its data. Raises ConfigError."""
     writer, errors, used = RecordWriter(folder), Counter[str](), list[CallUsage]()
     try:
-        for entry in _valid(log.path, log.entries):
-            writer.append(_record(entry, writer.packer))
-            errors.update([] if entry.error is None else [entry.error[:200]])
-            used.append(entry.usage)
+        for record in _records(log, writer.packer):
+            writer.append(record)
+            errors.update([] if record["error"] is None else [record["error"][:200]])
+            used.append(record["usage"]["purposes"]["act"])
     finally:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):

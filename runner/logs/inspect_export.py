@@ -45,10 +45,11 @@ def _write(run: Run, path: Path) -> None:
     ids = list(dict.fromkeys(run.table["sample_id"].tolist()))
     spec = {
         "eval_id": notes["id"], "run_id": notes["id"], "task_id": notes["id"], "created": notes["start"],
-        "task": notes["name"], "model": model, "solver": agent,
+        "task": run.dataset, "model": model, "solver": agent,
         "dataset": {"name": run.dataset, "samples": len(ids), "sample_ids": ids, "shuffled": False},
         "config": {"epochs": notes["epochs"]}, "packages": notes["versions"],
-        "metadata": {"choices": run.choices, "command": notes["command"]},
+        "metadata": {"name": notes["name"], "choices": run.choices, "command": notes["command"],
+                     "decides": run.headline, "lower": notes.get("lower") or []},
     }  # fmt: skip
     begun = datetime.fromisoformat(notes["start"]).timestamp()
     start = {"version": 2, "eval": spec, "plan": {"steps": [{"solver": agent}]}}

@@ -34,6 +34,7 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
     if (version := head.get("version", 2)) not in (1, 2):
         raise ConfigError(f"{path} has version {version!r:.40} of inspect_ai's schema; 1 and 2 are read")
     spec, stats = head["eval"], head.get("stats") or {}
+    about = spec.get("metadata") or {}  # of a run that was exported here
     model, n_samples = str(spec["model"]), (spec.get("dataset") or {}).get("samples")
     steps = [str(step["solver"]) for step in (head.get("plan") or {}).get("steps") or ()]
     config = {name: value for name, value in (spec.get("model_generate_config") or {}).items() if _is_plain(value)}
@@ -45,6 +46,8 @@ def read_inspect(path: Path, cluster: str | None) -> Log:
         settings=config,
         complete=head.get("status") == "success",
         n_expected=int(n_samples) * int(epochs) if n_samples else None,
+        lower=[str(name) for name in about.get("lower") or ()],
+        decides=about.get("decides") and str(about["decides"]),
         start=_time(stats.get("started_at") or spec.get("created")),
         end=_time(stats.get("completed_at")),
     )  # fmt: skip
@@ -109,4 +112,5 @@ def _message(stored: Mapping[str, Any], attached: Mapping[str, str]) -> Message:
     if (role := stored["role"]) not in ("system", "user", "assistant", "tool"):
         raise ValueError(f"a message has the role {role!r:.40}")
     whole = "\n".join(texts) if len(texts) == len(parts) else tuple(parts)
-    return Message(role, whole, calls, stored.get("tool_call_id"), reasoning=reasoning or None)
+    answered = stored.get("tool_call_id")
+    return Message(role, whole, calls, None if answered is None else str(answered), reasoning=reasoning or None)

@@ -66,7 +66,8 @@ class Grid:
 
 def grid_of(runs: Sequence[Run]) -> Grid:
     """Put runs into rows by what varies apart from the dataset, and into columns by dataset."""
-    rows, by_data = rows_of(runs, by_dataset=True), group_by(runs, lambda run: run.data)
+    data = _data_of(runs := sorted(runs, key=is_imported))
+    rows, by_data = rows_of(runs, by_dataset=True), group_by(runs, data.__getitem__)
     columns, cells = [], {}
     for (key, of), label in zip(by_data.items(), _labels(list(by_data), runs), strict=True):
         score = next((run.headline for run in of if run.headline), None)
@@ -77,9 +78,26 @@ def grid_of(runs: Sequence[Run]) -> Grid:
         direction = of[0].better(score) if score else "higher"
         columns.append(DatasetColumn(label, score, levels, direction, of[0].scale(score or ""), key))
         for row in rows:
-            if mine := [run for run in row.runs if run.data == key]:
+            if mine := [run for run in row.runs if data[run] == key]:
                 cells[row.label, label] = Table.join([run.table for run in mine])
     return Grid(rows, columns, cells)
+
+
+def is_imported(run: Run) -> bool:
+    """Whether it is a log of another tool, which does not declare its scores."""
+    return "imported" in run.manifest
+
+
+def _data_of(runs: Sequence[Run]) -> dict[Run, tuple[str, str]]:
+    """The data of each run. An imported one has those of a run made here on a dataset of its name, of several the one
+    with which it has the most samples in common."""
+    ids = {run: set(run.table["sample_id"].tolist()) for run in runs}
+    found = {}
+    for run in runs:
+        own = [one for one in runs if is_imported(run) > is_imported(one)]
+        own = [one for one in own if run.dataset in (one.dataset, one.choices.get("dataset"))]
+        found[run] = max(own, key=lambda one: len(ids[run] & ids[one]), default=run).data
+    return found
 
 
 def deciding_score(run: Run) -> str | None:

@@ -26,7 +26,7 @@ _SHARES = ("stop/", "errors/")
 _LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/limit")
 _NUMBERS = re.compile(r"(\A-?\d+\.\d+\Z|\A-\d+\Z|\d+)|\D+", re.ASCII)
 _NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
-_UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
+UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def units_of(manifest: Manifest) -> Mapping[str, str]:
 def unit(metric: str, manifests: Iterable[Manifest] = ()) -> str:
     """What the numbers of a metric count; empty for a score without a unit."""
     declared = (what for one in manifests for name, what in units_of(one).items() if _is_of(metric, name))
-    return _UNITS.get(metric.partition("/")[0]) or next(declared, "")
+    return UNITS.get(metric.partition("/")[0]) or next(declared, "")
 
 
 def _is_of(metric: str, score: str) -> bool:

@@ -44,8 +44,8 @@ def pairs_of(
     mine: Table | Iterable[Record], theirs: Table | Iterable[Record], metric: str, scale: Scale,
     direction: Better = "higher", also: Sequence[str] = (),
 ) -> Pairs:  # fmt: skip
-    """Pair the episodes of two methods; a difference is positive where mine is better. ``scale`` of the metric;
-    ``also``: more columns of the episodes that are needed."""
+    """Pair the episodes of two methods; a difference is positive where mine is better. Clusters are those of the side
+    with fewer: an imported run may lack them. ``scale`` of the metric; ``also``: more columns that are needed."""
     mine, theirs = Table.of(mine), Table.of(theirs)
     keys, (left, right) = align(mine, theirs)
     values, others = mine.values_of(metric, left), theirs.values_of(metric, right)
@@ -57,8 +57,10 @@ def pairs_of(
         reason = "run on one side only" if None in stops else reason
         unpaired.setdefault(reason, []).append(_name(keys[place]))
     gains = _subtract(values[paired], others[paired], direction)
-    alone = Table({name: mine[name] for name in (*_OF_PAIRS, *also)}, mine.kinds)
-    return Pairs(alone.take(left[paired]), gains, unpaired, replace(scale, difference=True))
+    sides = ((mine, left[paired]), (theirs, right[paired]))
+    side, rows = min(sides, key=lambda of: len(np.unique(of[0]["number"][of[1]])))
+    alone = Table({name: side[name] for name in (*_OF_PAIRS, *also)}, side.kinds)
+    return Pairs(alone.take(rows), gains, unpaired, replace(scale, difference=True))
 
 
 def _name(key: Key) -> str:

@@ -72,7 +72,12 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
 
 def labels_of(runs: Sequence[Run]) -> list[str]:
     """The settings in which rows differ; of one sweep only what it varies, where that is enough. Equal ones get what
-    differs between their runs, which is all where there are no others."""
+    differs between their runs, which is all where there are no others. Imported runs have settings of other names: next
+    to others they get the name of their tool, and what they differ in among themselves."""
+    if 0 < len(theirs := [run for run in runs if "imported" in run.manifest]) < len(runs):
+        ours = [run for run in runs if run not in theirs]
+        named = dict(zip([*ours, *theirs], [*labels_of(ours), *labels_of(theirs)], strict=True))
+        return [f"{run.manifest['imported']['tool']} {named[run]}" if run in theirs else named[run] for run in runs]
     swept = {name for run in runs for name in run.manifest.get("swept") or ()}
     if swept and len({run.manifest.get("sweep") for run in runs}) == 1:
         short = [_label(run, runs, swept) for run in runs]

@@ -7,19 +7,22 @@ method is better, also where the score is better low.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, get_args
 
 from components.core.errors import ConfigError
+from components.core.types import ScoreKind
 from components.text.words import meant
-from runner.results.grid import MEAN, DatasetColumn, Grid, present_among
+from runner.results.grid import MEAN, DatasetColumn, Grid, is_imported, present_among
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, as_gain
 from runner.results.levels import average, levelled_mean, used_levels
 from runner.results.pairs import Difference, Pairs, adjust, difference_of, pairs_of, shares_of
 from runner.results.rows import Row, is_named, nearest_rows
+from runner.results.runs import Run
 from runner.results.significance import sign_flip_p
 from runner.results.table import OWN
 
+_KINDS = get_args(ScoreKind)  # those with the fewest values first
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
 
@@ -74,17 +77,19 @@ def compare_rows(
             rivals, reasons = _select_pairs(grid, column, metric, baselines, every)
             notes += reasons
             for mine, theirs in rivals:
-                direction = mine.first.better(metric)
+                direction = min(mine.first, theirs.first, key=is_imported).better(metric)
                 cells, others = (grid.cells[one.label, column.label] for one in (mine, theirs))
-                pairs = pairs_of(cells, others, metric, mine.first.scale(metric), direction)
+                scale = max((one.first.scale(metric) for one in (mine, theirs)), key=lambda of: _KINDS.index(of.kind))
+                pairs = pairs_of(cells, others, metric, scale, direction)
                 levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
                 difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
                 whose = mine.label, theirs.label, column.label, metric, direction
                 found.append(Versus(*whose, pairs.unpaired, difference, reach, used_levels(cells, levels)))
     _check(grid, metrics, baselines, found, notes)
+    notes += _imported(grid, found)
     if any("lower" not in row.first.manifest for row in grid.rows):
         notes.append("older runs do not say where lower is better: higher counts as better for all their scores")
-    notes = list(dict.fromkeys([*notes, *_empty(found)]))
+    notes = list(dict.fromkeys([*notes, *_empty(grid, found)]))
     found = [one for one in found if one.difference.metric.n]
     differences = adjust(one.difference for one in found)
     return Compared([replace(one, difference=of) for one, of in zip(found, differences, strict=True)], notes)
@@ -126,11 +131,33 @@ def _select_pairs(
     return [(best, row) for row in rows if row is not best], notes
 
 
-def _empty(found: Sequence[Versus]) -> Iterator[str]:
+def _empty(grid: Grid, found: Sequence[Versus]) -> Iterator[str]:
     for one in found:
         if not one.difference.metric.n:
             why = ", ".join(f"{len(of):,} {reason}" for reason, of in one.unpaired.items())
-            yield f"not paired on {one.dataset}: {one.mine} and {one.theirs} have no scored sample in common ({why})"
+            why = f"{one.mine} and {one.theirs} have no scored sample in common ({why})"
+            for label in (one.mine, one.theirs):
+                there = grid.cells[label, one.dataset].names("scores")
+                if one.metric not in (*there, *OWN):
+                    why = f"{label} has no {one.metric} but {', '.join(there[:3]) or 'no scores'}"
+            yield f"not paired on {one.dataset}: {why}"
+
+
+def _imported(grid: Grid, found: Sequence[Versus]) -> Iterator[str]:
+    """A note per score by which an imported run is compared with one that was made here."""
+    rows = {row.label: row.first for row in grid.rows}
+    for one in found:
+        ours, theirs = sorted((one.mine, one.theirs), key=lambda label: is_imported(rows[label]))
+        if is_imported(rows[ours]) < is_imported(rows[theirs]):
+            line = f"{theirs} was imported: its {one.metric} may be of another scorer than that of {ours}"
+            here, there = (_meaning(rows[label], one.metric) for label in (ours, theirs))
+            yield line + (f" ({there}; here {here})" if here != there else "")
+
+
+def _meaning(run: Run, metric: str) -> str:
+    """What the values of a metric can be, and which are better."""
+    values = "0 to 1" if run.scale(metric).bounded else "any number"
+    return f"{values}, {run.better(metric) or 'neither way'} is better"
 
 
 def _check(
@@ -155,7 +182,7 @@ def _check(
     if baselines and all(is_named(row, baselines) for row in grid.rows):
         raise ConfigError(f"--baselines: all methods are among them ({labels}); name fewer")
     cells = "; ".join(f"{row} {column}" for row, column in grid.cells)
-    reasons = [*notes, *_empty(found)] or [f"{labels} were run on different data: {cells}"]
+    reasons = [*notes, *_empty(grid, found)] or [f"{labels} were run on different data: {cells}"]
     raise ConfigError(f"nothing can be paired: {reasons[0]}")
 
 

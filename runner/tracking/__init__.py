@@ -175,17 +175,17 @@ def end() -> int:
     place, url, left = command.place, base_url(command.tracking), {path for path in command.marked if path.exists()}
     sending = left & command.waiting() if current_process().is_running() else set[Path]()
     how = ["make ui or python -m runner.ui starts it"] if database_of(command.tracking["uri"]) else []
-    if sending:
-        how.append(f"{command.runs(sending)} still being sent, {unsent.command(place)} waits for that")
+    state = [f"{command.runs(sending)} still being sent, {unsent.command(place)} waits for that"] if sending else []
     if left - sending:
-        how.append(f"{command.runs(left - sending)} not sent, {unsent.command(place)} sends what waits")
+        state.append(f"{command.runs(left - sending)} not sent, {unsent.command(place)} sends what waits")
     if not left and (newest := place / unsent.NEWEST).exists():
         url += f"/#{newest.read_text()}"
     command.marked.clear()
     try:
-        print(f"MLflow:     {url}" + (f"   ({'; '.join(how)})" if how else ""), flush=True)  # noqa: T201
-        if otlp := command.tracking.get("otlp"):
-            print(f"OTLP:       {short(otlp)}", flush=True)  # noqa: T201
+        otlp = command.tracking.get("otlp")
+        for name, to, notes in (("MLflow", url, [*how, *state]), ("OTLP", otlp and short(otlp), state)):
+            if to:
+                print(f"{name + ':':12}{to}" + (f"   ({'; '.join(notes)})" if notes else ""), flush=True)  # noqa: T201
     except BrokenPipeError:
         reader_left()
     return int(to_wait and len(left) + unmarked > 0)

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_note("all runs are in MLflow; make ui shows them")
         return 0
     others = {"failed": failed, "put aside": aside, "still running, or of another machine": left - failed}
-    facts = [f"sent {sent} of {n} to MLflow", *(f"{k} {what}" for what, k in others.items() if k > 0)]
+    facts = [f"sent {sent} of {n}", *(f"{k} {what}" for what, k in others.items() if k > 0)]
     print_note("; ".join(facts))
     return int(bool(failed or aside))
 

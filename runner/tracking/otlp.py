@@ -8,13 +8,11 @@ rejected spans, and no reason for a failure, so a run would count as sent whose 
 
 from __future__ import annotations
 
+import asyncio
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from http.client import HTTPException
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -23,6 +21,8 @@ from uuid import UUID, uuid5
 import orjson
 
 from components.core.messages import JSON
+from components.models.http_client import HttpClient
+from components.models.replies import Fault
 from runner.storage.integrity import refuse_changed
 from runner.tracking import traces
 from runner.tracking.describe import Job, job_of
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from runner.storage.schema import Record
 
 _TYPE = "application/x-protobuf"
-_BATCH, _TIMEOUT, _MAX_REPLY = 20, 20.0, 1 << 20  # episodes in a request; seconds; bytes
+_BATCH, _TIMEOUT, _MAX_REPLY = 20, 20.0, 1 << 20  # episodes in a request; seconds of a request; bytes
+_TOO_LARGE = 413
 
 
 @contextmanager
@@ -58,55 +59,66 @@ def send(folder: Path, config: Mapping[str, Any]) -> bool:
     refuse_changed(folder)
     if allowed := is_permitted(config, job.privacy):
         selected = traces.plan(folder, str(tracking.get("traces", "none")), config.get("seed"))
-        _send(f"{tracking['otlp'].rstrip('/')}/v1/traces", job, config, selected)
+        asyncio.run(_send(f"{tracking['otlp'].rstrip('/')}/v1/traces", job, config, selected))
     return allowed
 
 
-def _send(url: str, job: Job, config: Mapping[str, Any], selected: traces.Plan) -> None:
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
+async def _send(url: str, job: Job, config: Mapping[str, Any], selected: traces.Plan) -> None:
     episodes = traces.episodes(job, config, selected.chosen)
     about = {"service.name": "wardround", "run.name": job.name, "run.id": job.id, "run.simulated": job.simulated}
     choices = job.manifest.get("choices") or {}
     while batch := list(islice(episodes, _BATCH)):
         found = [span for one in batch for span in _spans(*one, selected.digests, choices)]
-        scope: JSON = {"scope": {"name": "wardround"}, "spans": found}
-        whole: Any = [{"resource": {"attributes": _attributes(about)}, "scope_spans": [scope]}]
-        _post(url, ExportTraceServiceRequest(resource_spans=whole).SerializeToString())
+        await _send_spans(url, {"attributes": _attributes(about)}, found)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Texts and keys go to the configured address alone."""
+async def _send_spans(url: str, resource: JSON, spans: list[JSON]) -> None:
+    """Send spans in a request, or in several where the collector takes only smaller ones. Raises NotCollected."""
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-    def redirect_request(self, *_: Any) -> None:
-        """None: the redirect is an error."""
+    whole: Any = [{"resource": resource, "scope_spans": [{"scope": {"name": "wardround"}, "spans": spans}]}]
+    if await post(url, ExportTraceServiceRequest(resource_spans=whole).SerializeToString(), len(spans) > 1):
+        return
+    for part in (spans[: len(spans) // 2], spans[len(spans) // 2 :]):
+        await _send_spans(url, resource, part)
 
 
-def _post(url: str, body: bytes) -> None:
-    """Send a request, once. Raises NotCollected where not all of its spans were taken."""
+async def post(url: str, body: bytes, divisible: bool, timeout: float = _TIMEOUT) -> bool:
+    """Send a request, once, to the configured address alone. Returns False where it is too large and ``divisible``.
+    Raises NotCollected where not all of its spans were taken."""
     from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
     pairs = (pair.partition("=") for pair in os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",") if "=" in pair)
-    headers = {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+    headers = {name.strip(): unquote(value.strip()) for name, _, value in pairs} | {"Content-Type": _TYPE}
     try:
-        request = urllib.request.Request(url, body, headers | {"Content-Type": _TYPE})
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT) as reply:
-            typed = reply.headers.get_content_type() == _TYPE  # some collectors answer JSON
-            found = ExportTraceServiceResponse.FromString(reply.read(_MAX_REPLY) if typed else b"").partial_success
+        if not "".join(chain(*headers.items())).isprintable():
+            raise ValueError  # it would end the header
+        client = HttpClient(url, headers, longest_reply=_MAX_REPLY)
+        try:
+            async with asyncio.timeout(timeout):
+                reply = await client.post(body)
+        finally:
+            await client.close()
+        if reply.status == _TOO_LARGE and divisible:
+            return False
+        problem = f"refuses the spans: {reply.status}" if reply.status // 100 != 2 else ""
+        if reply.status // 100 == 3:
+            problem = f"redirects to {short(reply.headers.get('location'))}, which is not followed: give that address"
+        elif not problem and reply.headers.get("content-type", "").startswith(_TYPE):  # some collectors answer JSON
+            found = ExportTraceServiceResponse.FromString(reply.body).partial_success
             problem = f"refuses {found.rejected_spans} spans: {found.error_message}" if found.rejected_spans else ""
-    except urllib.error.HTTPError as error:
-        problem = f"refuses the spans: {error.code} {error.reason}"
-        if error.code // 100 == 3:
-            problem = f"redirects to {short(error.headers.get('Location'))}, which is not followed: give that address"
-    except (DecodeError, HTTPException):
-        problem = "answers something else than OTLP"
-    except OSError as error:
-        problem = f"does not answer: {short(error.reason if isinstance(error, urllib.error.URLError) else error)}"
-    except ValueError:  # its text has the header
+    except TimeoutError:
+        problem = f"does not answer within {timeout:g} s"
+    except Fault as error:
+        problem = f"does not answer: {short(error)}"
+    except ValueError:  # its text may have the header
         problem = "is not asked: its address, or a header in OTEL_EXPORTER_OTLP_HEADERS, is not a valid one"
+    except DecodeError:
+        problem = "answers something else than OTLP"
     if problem:
         raise NotCollected(f"the collector {short(url)} {problem}")
+    return True
 
 
 def _spans(

@@ -154,23 +154,21 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
     assert "in outputs/.mlflow: " in second
     unsent.mark(config(place), "a", "run", tmp_path / "removed", **SINGLE)
     assert main([str(place)]) == 1
-    assert (err := capsys.readouterr().err).endswith(
-        "report track FOLDER, and remove it\nsent 0 of 1 to MLflow; 1 put aside\n"
-    )
+    assert (err := capsys.readouterr().err).endswith("report track FOLDER, and remove it\nsent 0 of 1; 1 put aside\n")
     assert f"is of {tmp_path}/removed, which was moved or removed: send its run with" in err
     assert main([str(place)]) == 0 and capsys.readouterr().err == "all runs are in MLflow; make ui shows them\n"
     unsent.discard(config(place), "a")
     assert not [*place.glob("unsent/*.bad")], "its run was sent by hand"
     unsent.mark(config(place), "twice", "run", tmp_path / "removed", **SINGLE)
     assert main([str(place), str(place)]) == 1
-    assert capsys.readouterr().err.endswith("\nsent 0 of 1 to MLflow; 1 put aside\n"), "whatever was there before"
+    assert capsys.readouterr().err.endswith("\nsent 0 of 1; 1 put aside\n"), "whatever was there before"
     unsent.mark(config(place), "b", "run", tmp_path / "disk/run", **SINGLE)
     assert main([str(place)]) == 1
     assert "is its disk mounted?" in (message := capsys.readouterr().err)
-    assert message.endswith("\nsent 0 of 1 to MLflow; 1 failed\n")
+    assert message.endswith("\nsent 0 of 1; 1 failed\n")
     unsent.mark(config(place), "c", "run", tmp_path / "any", **SINGLE).write_text("{}")
     assert main([str(place)]) == 1
-    assert capsys.readouterr().err.endswith("\nsent 0 of 2 to MLflow; 1 failed; 1 put aside\n")
+    assert capsys.readouterr().err.endswith("\nsent 0 of 2; 1 failed; 1 put aside\n")
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -514,7 +512,8 @@ def test_where_spans_go_has_a_line_of_its_own(place, tmp_path, capsys, monkeypat
     settings["tracking"]["otlp"] = "http://127.0.0.1:4318"
     tracking.track(run_folder(tmp_path), settings)
     tracking.end()
-    assert capsys.readouterr().out.splitlines()[-1] == "OTLP:       http://127.0.0.1:4318"
+    waits = f"1 run is not sent, {unsent.command(place)} sends what waits"
+    assert capsys.readouterr().out.splitlines()[-1] == f"OTLP:       http://127.0.0.1:4318   ({waits})"
 
 
 def beat(folder, settings, error=None, seconds=0.0):

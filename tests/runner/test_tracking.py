@@ -1,5 +1,6 @@
 """Run folders in a real MLflow on SQLite: one database for the module, an experiment per test."""
 
+import asyncio
 import multiprocessing
 import os
 import shlex
@@ -840,7 +841,7 @@ def test_an_episode_has_spans_by_the_conventions(base, collector, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20abc,x=1")
     folder = make(base / "otlp/1", ["answered"])
     assert otlp.send(folder, config(base, "otlp", otlp=collector.url))
-    assert collector.headers[0]["Authorization"] == "Basic abc" and collector.headers[0]["X"] == "1"
+    assert collector.headers[0]["Authorization"] == "Basic abc" and collector.headers[0]["x"] == "1"
     agent, *others = collector.spans
     own = attributes(agent)
     assert (own["gen_ai.operation.name"], own["gen_ai.conversation.id"], agent.parent_span_id) == (
@@ -914,6 +915,38 @@ def test_spans_that_are_rejected_or_lead_elsewhere_are_not_sent(base, collector)
     with pytest.raises(OSError, match=r"/v1/traces redirects to http.*elsewhere, which is not followed"):
         otlp.send(folder, settings)
     assert len(collector.headers) == 2  # those of the two requests
+
+
+def test_what_is_too_large_for_a_collector_is_sent_in_parts(base, collector):
+    folder, settings = make(base / "large/1", ["answered", "answered"]), config(base, "large", otlp=collector.url)
+    otlp.send(folder, settings)
+    (whole,), n = collector.requests, len(collector.spans)
+    collector.longest = whole.ByteSize() // 2
+    otlp.send(folder, settings)
+    assert len(collector.requests) > 2
+    assert [one.span_id for one in collector.spans[n:]] == [one.span_id for one in collector.spans[:n]]
+    collector.longest = 1
+    with pytest.raises(OSError, match="refuses the spans: 413"):
+        otlp.send(folder, settings)
+
+
+async def test_a_collector_that_does_not_end_its_answer_is_left():
+    left = asyncio.Event()
+
+    async def drip(_, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nX: ")
+        with suppress(ConnectionError), closing(writer):
+            while not writer.is_closing():
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        left.set()
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(OSError, match=r"does not answer within 0\.1 s"):
+            await otlp.post(url, b"", False, timeout=0.1)
+        await left.wait()
 
 
 @pytest.mark.parametrize("permits", [[], ["phi"]])

@@ -9,14 +9,17 @@ from io import StringIO
 import pytest
 
 from components.core.errors import ConfigError
+from runner.compare import main as compare
+from runner.logs.__main__ import main as import_logs
 from runner.logs.inspect_export import export_inspect
 from runner.logs.inspect_log import read_inspect
 from runner.report import main
-from runner.results.runs import Run
+from runner.results.runs import Run, run_folders
 from runner.storage import records
 from tests.acceptance.command import ROOT, run_in_process
 from tests.slow import slow
 
+EVAL = ROOT / "tests/runner/logs/arith.eval"
 PEERS = ROOT / ".venv-peers/bin/python"
 READ = """
 import json, sys
@@ -60,6 +63,32 @@ def test_what_is_exported_is_imported_with_the_same_scores_answers_and_clusters(
         assert (entry.scores, entry.answer, entry.error, *usage, entry.cluster) == facts(
             whole[entry.sample_id, entry.epoch]
         )
+
+
+def test_an_imported_export_is_compared_with_its_run_by_sample_and_patient(folder, tmp_path, capsys):
+    new, out, score = tmp_path / "new", tmp_path / "out", "planning/levenshtein"
+    assert import_logs([str(new), str(folder / "export.eval")]) == 0
+    (imported,), own = map(Run.at, run_folders(new)), Run.at(folder)
+    assert (imported.dataset, imported.headline, imported.better(score)) == (own.dataset, own.headline, "lower")
+    assert compare([str(new), str(folder), "--baselines", str(folder.name), "--out", str(out)]) == 0
+    found = json.loads((out / "compare.json").read_text())
+    (one,), line = (
+        found["comparisons"],
+        "inspect_ai react simulated was imported: its completion/rate may be of another",
+    )
+    assert (one["mine"], one["theirs"]) == ("inspect_ai react simulated", "react simulated")
+    assert (one["pairs"], one["clusters"]) == (6, len(set(own.table["cluster"].tolist())))
+    assert found["notes"][0] == f"{line} scorer than that of react simulated"
+    facts = json.loads((imported.folder / "manifest.json").read_text())
+    (imported.folder / "manifest.json").write_text(json.dumps(facts | {"lower": []}))
+    assert compare([str(new), str(folder), "--metric", score, "--out", str(out)]) == 0
+    found = json.loads((out / "compare.json").read_text())
+    assert "(any number, higher is better; here any number, lower is better)" in found["notes"][0]
+    assert found["comparisons"][0]["better"] == "lower"
+    capsys.readouterr()
+    assert import_logs([str(tmp_path / "x"), str(EVAL), "--dataset", own.dataset]) == 0
+    assert compare([str(folder), str(tmp_path / "x")]) == 2
+    assert " has no completion/rate but score/match, score/two.a, score/two.b\n" in capsys.readouterr().err
 
 
 def test_events_are_calls_and_tools_and_long_texts_are_stored_once(folder):

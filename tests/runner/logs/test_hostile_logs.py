@@ -34,6 +34,7 @@ def refused(tmp_path, capsys, path):
     ([], "is not as its tool writes it: AttributeError"),
     (SAMPLE | {"scores": {"a": 3}}, "is not as its tool writes it: TypeError"),
     (SAMPLE | {"epoch": "x"}, "is not as its tool writes it: ValueError"),
+    (SAMPLE | {"scores": {"a": {}}}, "log.eval is not as its tool writes it: there is no 'value'"),
     (SAMPLE | {"messages": [{"role": "root", "content": ""}]}, "a message has the role 'root'"),
     (SAMPLE | {"total_time": 10**400}, "is not as its tool writes it: OverflowError"),
     (SAMPLE | {"id": "x" * 2000}, "epoch 1, has too long an id"),
@@ -58,6 +59,16 @@ def test_a_time_of_a_run_that_is_none_is_refused(tmp_path, capsys, time, kind):
     path = tmp_path / "log.json"
     path.write_text(json.dumps(HEAD | {"samples": [SAMPLE], "stats": {"started_at": time}}))
     assert f"is not as its tool writes it: {kind}" in refused(tmp_path, capsys, path)
+
+
+@pytest.mark.parametrize("name", [{"a": 1}, 10**59])
+def test_the_name_of_a_call_is_a_text(tmp_path, name):
+    messages = [{"role": role, "content": "x", "tool_call_id": name} for role in ("tool", "assistant", "tool")]
+    path = tmp_path / "log.json"
+    path.write_text(
+        json.dumps(HEAD | {"samples": [SAMPLE | {"messages": messages, "total_time": 1, "x": float("nan")}]})
+    )
+    assert main([str(tmp_path / "new"), str(path)]) == 0
 
 
 def test_names_of_members_are_no_paths(tmp_path):
@@ -90,6 +101,8 @@ def test_members_and_lines_have_a_largest_size(tmp_path):
         list(documents.lines(tmp_path / "a.jsonl", max_bytes=100))
     with pytest.raises(ConfigError, match=r"a\.jsonl is refused: it has 300 bytes, at most 100 are read"):
         documents.document(tmp_path / "a.jsonl", max_bytes=100)
+    with pytest.raises(ConfigError, match=r"a\.json is refused: it has 300 values, at most 299 are read"):
+        documents.parse(b"[" * 100 + b"{" * 100 + b"," * 100, "a.json", max_values=299)
 
 
 def test_a_zstd_member_that_states_another_size_is_not_unpacked_further(tmp_path):
@@ -124,4 +137,6 @@ def test_names_of_scores_are_in_one_group_and_hold_nothing_that_acts():
     assert (
         score_name("errors/rate\x1b[1m<b>") == "score/errors_rate_[1m_b_" and plain("<b>\x1b[1m\nx") == "_b_\\x1b[1m x"
     )
-    assert score_name("score/strict") == "score/strict"
+    assert [*map(score_name, ("score/strict", "fhir/success", "/a", "a/b/c"))] == [
+        "score/strict", "fhir/success", "score/_a", "a/b_c"
+    ]  # fmt: skip

@@ -135,6 +135,8 @@ def test_what_is_no_log_and_a_folder_that_exists_are_refused(tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("x")
     assert main([str(tmp_path / "new"), str(tmp_path / "notes.txt")]) == 2
     assert "notes.txt is not a log that can be imported: inspect_ai's" in capsys.readouterr().err
+    assert main([str(tmp_path / "new"), str(tmp_path / "none.eval")]) == 2
+    assert capsys.readouterr().err == f"error: there is no file or folder {tmp_path}/none.eval\n"
     assert main([str(tmp_path), str(EVAL)]) == 2
     assert "the folder exists; name a new one" in capsys.readouterr().err
     (tmp_path / "samples_x_2026-01-01T00-00-00.1.jsonl").write_text("{}\n")
