@@ -1,21 +1,32 @@
 """Programs of others as processes: with the environment that is declared for them, what they write bounded, and ended
-with their process group, which what they start may leave (``setsid``). The program ``python`` is the interpreter that
-runs this one; others are on the PATH."""
+with their process group, which what they start may leave (``setsid``), also when this process is killed. The program
+``python`` is the interpreter that runs this one; others are on the PATH."""
 
 import asyncio
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 
 from components.core.errors import ConfigError
 from components.text.words import written_out
 
 _TAIL = 4000  # bytes of what a program wrote last
+# Reads which groups were started and stopped; when its input ends, as this process has, it kills those that are left.
+_WATCH = """left=' '
+while read -r how group; do
+  case $how in
+    started) left="$left-$group " ;;
+    stopped) left="${left%% -$group *} ${left#* -$group }" ;;
+  esac
+done
+[ "$left" = ' ' ] || kill -s KILL -- $left"""
 
 
 def check(command: Sequence[str], key: str) -> None:
@@ -33,9 +44,32 @@ async def start(
     but ``more``. Raises OSError."""
     env = {name: os.environ[name] for name in names if name in os.environ} | dict(more or {})
     program = _located(command[0]) or command[0]
-    return await asyncio.create_subprocess_exec(
+    process = await asyncio.create_subprocess_exec(
         program, *command[1:], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True, limit=line_bytes
     )
+    _note("started", process)
+    return process
+
+
+def absent(names: Iterable[str]) -> str:
+    """The first of these variables that is not set; of PATH and HOME, which are named by default, neither."""
+    return next((name for name in names if name not in os.environ and name not in ("PATH", "HOME")), "")
+
+
+@cache
+def _watcher() -> subprocess.Popen[bytes]:
+    """The process that outlives this one for as long as it takes to kill what is left."""
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WATCH], stdin=PIPE, stdout=quiet, stderr=quiet, bufsize=0, start_new_session=True
+    )
+
+
+def _note(how: str, process: Process) -> None:
+    with suppress(OSError):  # then a program is ended by ``stop`` alone
+        pipe = _watcher().stdin
+        assert pipe is not None, "it is a pipe"
+        pipe.write(f"{how} {process.pid}\n".encode())
 
 
 def _located(name: str) -> str | None:
@@ -53,6 +87,7 @@ async def stop(process: Process, seconds: float = 0.0) -> None:
             interrupt = error
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+    _note("stopped", process)
     process._transport.close()  # type: ignore[attr-defined]  # nothing public closes the streams
     if interrupt is not None:
         raise interrupt

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ from components.web import Web
 _OUTPUT = 1 << 20  # bytes that it may print or reply
 _GRACE = 0.2  # seconds that its streams may stay open when it has ended
 _FORM = '{"answer": "..."}, {"refusal": {...}} or {"failure": "..."}'
+_KINDS = {bool: "true or false", int: "number", float: "number", list: "list", dict: "object", type(None): "null"}
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _RESERVED = (CONTEXT_LENGTH, "unsupported_input")  # failures that are found out here
 Outcome = Answer | Refusal | Failure
@@ -52,7 +54,8 @@ async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping
     tail = asyncio.create_task(programs.read_tail(process.stderr, kept))
     reading = asyncio.create_task(_read(process.stdout, printed))
     try:
-        process.stdin.write(orjson.dumps(given))
+        with suppress(ConnectionError, RuntimeError):  # it has ended: its exit code says more
+            process.stdin.write(orjson.dumps(given))
         process.stdin.close()
         while process.returncode is None and len(printed) <= _OUTPUT:
             await (asyncio.sleep(0.01) if reading.done() else asyncio.wait({reading}, timeout=_GRACE))
@@ -116,7 +119,8 @@ def _outcome(found: Mapping[str, Any], name: str, offer: Offer) -> Outcome:
                 allowed = ", ".join(fields[wrong[0]])
                 raise _failed(f"{name!r} refused with {wrong[0]}={grounds.get(wrong[0])!r}; it is one of {allowed}")
             return Refusal({str(key): str(value) for key, value in grounds.items()})
-    raise _failed(f"{name!r} gave an outcome with the keys {', '.join(map(str, found))}; it should be {_FORM}")
+    kinds = ", ".join(f"{key!r}: {_KINDS.get(type(value), 'text')}" for key, value in found.items())
+    raise _failed(f"{name!r} gave an outcome of {{{kinds}}}; it should be {_FORM}")
 
 
 def _failed(text: str) -> ModelError:

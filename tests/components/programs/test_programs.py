@@ -1,12 +1,15 @@
 """Programs of others: their environment, and how they end."""
 
 import asyncio
+import subprocess
 import sys
+import time
 
 import pytest
 
 from components import programs
 from components.core.errors import ConfigError
+from tests.acceptance.command import ROOT
 
 
 async def result_of(code, names=(), more=None):
@@ -41,6 +44,31 @@ async def test_a_program_is_ended_with_its_process_group():
             break
         await asyncio.sleep(0.05)
     assert process.returncode == -9 and not is_running(child)
+
+
+LEFT = """
+import asyncio, sys
+from components import programs
+code = "import subprocess, time; print(subprocess.Popen(['sleep', '600']).pid, flush=True); time.sleep(600)"
+async def main():
+    stopped, process = [await programs.start([sys.executable, "-c", code], ["PATH"]) for _ in range(2)]
+    await programs.stop(stopped)
+    print(process.pid, (await process.stdout.readline()).decode(), flush=True)
+    await asyncio.sleep(600)
+asyncio.run(main())
+"""
+
+
+def test_a_program_is_ended_with_its_process_group_where_this_process_is_killed():
+    with subprocess.Popen([sys.executable, "-c", LEFT], stdout=subprocess.PIPE, cwd=ROOT) as runner:
+        pids = [*map(int, runner.stdout.readline().split())]
+        assert len(pids) == 2 and all(map(is_running, pids))
+        runner.kill()
+    for _ in range(100):
+        if not any(map(is_running, pids)):
+            break
+        time.sleep(0.05)
+    assert not any(map(is_running, pids))
 
 
 async def test_a_cancelled_wait_for_a_program_ends_it_at_once_and_sees_its_exit():
