@@ -48,8 +48,11 @@ def read(body: JSON) -> ChatRequest:
 
 
 def read_tool(function: JSON) -> ToolSpec:
-    """A tool from its description as a function."""
-    return ToolSpec(function["name"], function.get("description") or "", function.get("parameters") or {})
+    """A tool from its description as a function. Raises ValueError for parts of other types."""
+    name, about, parameters = function["name"], function.get("description") or "", function.get("parameters") or {}
+    if not (isinstance(name, str) and isinstance(about, str) and isinstance(parameters, dict)):
+        raise ValueError("of a function, name and description are texts, parameters an object")
+    return ToolSpec(name, about, parameters)
 
 
 def _message(wire: JSON) -> Message:

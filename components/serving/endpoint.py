@@ -42,7 +42,11 @@ def read_request(raw: bytes, api: Api = chat_api) -> ChatRequest:
         request = api.read(orjson.loads(raw))
         _ = [one.digest for one in request.messages], [one.digest for one in request.tools]
         return request
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except KeyError as error:
+        raise Unreadable(f"{error.args[0]!r} is missing, or has a value that is not supported") from None
+    except (TypeError, AttributeError):  # whose texts are about this program
+        raise Unreadable("a part is of another type than in OpenAI's API") from None
+    except ValueError as error:
         raise Unreadable(str(error)) from None
 
 

@@ -9,6 +9,7 @@ import ipaddress
 import os
 import random
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -91,15 +92,20 @@ class Unavailable(ToolError):
         self.why = why
 
 
+def address(url: str, key: str) -> URL:
+    """The address of a service. Raises ConfigError that begins with the key."""
+    with suppress(ValueError):
+        if (parsed := URL(url)).scheme in ("http", "https") and parsed.host:
+            return parsed
+    raise ConfigError(f"{key}: found {url!r}, should be like https://host/path")
+
+
 def base(url: str) -> URL:
     """The address of a service, without a slash at its end. Raises ConfigError for another text."""
-    try:
-        parsed = URL(url.rstrip("/"))
-    except ValueError:
-        parsed = URL()
-    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.user or parsed.query_string:
-        raise ConfigError(f"base_url must be like https://host/path, without user and parameters; found {url!r}")
-    return parsed
+    with suppress(ConfigError):
+        if not ((parsed := address(url.rstrip("/"), "base_url")).user or parsed.query_string):
+            return parsed
+    raise ConfigError(f"base_url must be like https://host/path, without user and parameters; found {url!r}")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from components.core.errors import ConfigError, LimitReached, ModelError, missin
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Failure, Privacy
+from components.web import address
 
 if TYPE_CHECKING:
     from components.agents.external.endpoint import EpisodeServer
@@ -42,13 +43,17 @@ class External:
     prompts: PromptSetName = "react"
 
     def __post_init__(self) -> None:
-        if missing := missing_extra("agent=external", "mcp", "mcp"):
+        if missing := missing_extra("it", "mcp", "mcp"):
             raise ConfigError(missing)
         if bool(self.command) == bool(self.url):
             how = "agent.command=[python,agent.py] or agent.url=http://127.0.0.1:9000/solve"
             raise ConfigError(f"name either a command or a url, found {self.command!r} and {self.url!r}: {how}")
+        if name := programs.absent(self.env):
+            raise ConfigError(f"env: {name} is not set; set the variable, or leave it out")
         if self.command:
             programs.check(self.command, "command")
+        else:
+            address(str(self.url), "url")
 
     @property
     def requirements(self) -> Requirements:

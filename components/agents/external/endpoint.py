@@ -85,6 +85,11 @@ class EpisodeServer:
     async def _check_token(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if not endpoint.has_token(request, self.token):
             return endpoint.refusal(401, "the token is not this episode's", "invalid_request_error", "invalid_api_key")
+        self._requests += 1
+        if self._requests > self._max_requests:
+            text = f"the program made more than {self._max_requests:,} requests (agent.max_requests)"
+            self._end(ModelError(text, "program"))
+            return _explained(self.ended.result())
         return await handler(request)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -93,8 +98,6 @@ class EpisodeServer:
             return endpoint.unknown_model(chat.model, [name])
         if chat.body.get("n") not in (None, 1):
             raise endpoint.Unreadable("n: one reply for each request")
-        if not all(isinstance(tool.name, str) for tool in chat.tools):
-            raise endpoint.Unreadable("the name of a function is a text")
         found = await self._outcome(self._act(chat, sampling_of(chat.body)))
         if isinstance(found, BaseException):
             return _explained(found)
@@ -117,10 +120,6 @@ class EpisodeServer:
     async def _outcome(self, work: Coroutine[Any, Any, T]) -> T | BaseException:
         """What came of the episode's work, which a program that hangs up does not cancel: it is paid for. Once an error
         has ended the episode, nothing is begun any more."""
-        self._requests += 1
-        if self._requests > self._max_requests:
-            text = f"the program made more than {self._max_requests:,} requests (agent.max_requests)"
-            self._end(ModelError(text, "program"))
         if self.ended.done():
             work.close()
             return self.ended.result()

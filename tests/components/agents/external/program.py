@@ -51,10 +51,10 @@ match what:
         tools = post(given["mcp"]["url"], {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, "")
         two, stop = chat(n=2), chat(temperature="hot")
         five, number = chat([{"type": "text", "text": 5}]), chat(tools=[{"function": {"name": []}}])
-        stops, deep = chat(stop=5), {}
+        stops, about, deep = chat(stop=5), chat(tools=[{"function": {"name": "a", "description": 5}}]), {}
         for _ in range(300):
             deep = {"a": deep}
-        asked = (other, wrong, tools, two, stop, five, number, stops, chat(response_format=deep))
+        asked = (other, wrong, tools, two, stop, five, number, stops, about, chat(response_format=deep))
         answer(answer=json.dumps([one[0] for one in asked]))
     case "tools":  # list, call before the model was asked, ask, call again
         listed = [one["name"] for one in tool("list")["result"]["tools"]]
@@ -95,7 +95,7 @@ match what:
             os.setsid()
             time.sleep(3)
     case "many":
-        statuses = [tool("call", name="add", arguments={"numbers": [n]}) for n in range(int(rest[0]))]
+        statuses = [tool("list") for _ in range(int(rest[0]))]
         answer(failure="gave_up")
     case "hang":
         time.sleep(600)

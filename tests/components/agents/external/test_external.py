@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import uvloop
 from aiohttp import web
 
 from components.agents.external import External
 from components.agents.external.endpoint import EpisodeServer
-from components.agents.external.program import outcome_in
+from components.agents.external.program import outcome_in, run_program
 from components.conditions.offered import Withhold
 from components.core.errors import OVERFLOW, AttemptOver, ConfigError, ModelError
 from components.core.messages import Image, Message, ToolCall, ToolSpec
@@ -85,7 +86,7 @@ async def test_the_program_gets_the_problem_and_no_variable_that_is_not_named(mo
 
 async def test_another_model_token_or_number_of_replies_is_refused():
     trajectory, requests = await solve(program("statuses"))
-    assert json.loads(trajectory.answer) == [404, 401, 401, *[400] * 6] and not requests
+    assert json.loads(trajectory.answer) == [404, 401, 401, *[400] * 7] and not requests
 
 
 async def test_calls_before_the_first_request_are_recorded_with_it():
@@ -242,8 +243,8 @@ async def test_a_program_that_fails_is_an_error_not_an_answer(words, text):
 REFUSABLE = Offer({}, NoState(), refusal_fields={"missing": ("tool", "input"), "what": ()})
 NO_OUTCOMES = {
     "": "gave no outcome: its last line is ''",
-    '{"reply": "B"}': "an outcome with the keys reply",
-    '{"answer": 3}': "an outcome with the keys answer",
+    '{"reply": "B"}': "an outcome of {'reply': text}; it should be",
+    '{"answer": 3}': "an outcome of {'answer': number}; it should be",
     '{"failure": "unsupported_input"}': "not one of ours",
     '{"refusal": {"missing": "time"}}': "missing='time'; it is one of tool, input",
 }
@@ -253,6 +254,15 @@ NO_OUTCOMES = {
 def test_what_is_no_outcome_is_an_error(printed, text):
     with pytest.raises(ModelError, match=text):
         outcome_in(printed.encode(), "agent.py", REFUSABLE)
+
+
+def test_a_program_that_ends_before_it_reads_is_known_by_its_exit_code():
+    async def ended_by_then():
+        for _ in range(5):
+            with pytest.raises(ModelError, match="'false' ended with exit code 1"):
+                await run_program(["false"], ["PATH"], {}, {"text": "x" * 100_000})
+
+    uvloop.run(ended_by_then())
 
 
 def test_refusals_and_failures_are_outcomes():
@@ -339,7 +349,13 @@ def test_a_grammar_other_than_function_calls_is_refused_before_the_run():
 
 @pytest.mark.parametrize(
     ("settings", "text"),
-    [({}, "either a command or a url"), ({"command": ["a"], "url": "b"}, "either"), ({"command": ["no-such"]}, "PATH")],
+    [
+        ({}, "either a command or a url"),
+        ({"command": ["a"], "url": "b"}, "either"),
+        ({"command": ["no-such"]}, "PATH"),
+        ({"url": "127.0.0.1:9000"}, "url: found '127.0.0.1:9000', should be like"),
+        ({"command": ["python"], "env": ["PATH", "NO_SUCH"]}, "env: NO_SUCH is not set"),
+    ],
 )
 def test_a_command_or_a_url_is_needed(settings, text):
     with pytest.raises(ConfigError, match=text):
