@@ -74,6 +74,8 @@ def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -
     for key, (protocol, node) in named.items():
         with note_errors(findings, key):
             made[key] = builder.part(node, key, allow, protocol)
+            if key == "toolset":
+                declared(made[key], ToolsetTraits)  # which may ask servers for their tools
             if key == "agent" and (other := drawing(cfg, made[key], node)) is not node:
                 made[key] = builder.part(other, key, allow, protocol)
     return made

@@ -123,7 +123,7 @@ class Mcp:
     cards: str | None = None
 
     def __post_init__(self) -> None:
-        if missing := missing_extra("toolset=mcp", "mcp", "mcp"):
+        if missing := missing_extra("it", "mcp", "mcp"):
             raise ConfigError(missing)
         if not self.servers:
             how = "toolset.servers={calc:{command:[python,server.py]}} or {calc:{url:http://127.0.0.1:8000/mcp}}"
@@ -164,14 +164,14 @@ class Mcp:
         effects = self.effects or {}
         for name, server in (self.servers or {}).items():
             cards = self._cards[name]
-            for spec in cards.chosen(server.tools, f"servers.{name}").specs:
+            for spec in cards.chosen(server.tools, f"toolset.servers.{name}").specs:
                 if spec.name in found:
                     text = f"{found[spec.name].server!r} and {name!r} both have a tool {spec.name!r}; offer one of them"
-                    raise ConfigError(f"servers: {text}: toolset.servers.{name}.tools=[...]")
+                    raise ConfigError(f"toolset.servers: {text}: toolset.servers.{name}.tools=[...]")
                 effect = effects.get(spec.name, "external")
                 identity = f"{server.address} {cards.identity}"
                 found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, identity, server.stateful)
         if unknown := [name for name in effects if name not in found]:
             have = f"{meant(unknown[0], found)}there are {', '.join(found)}"
-            raise ConfigError(f"effects: there is no tool {unknown[0]!r}; {have}")
+            raise ConfigError(f"toolset.effects: there is no tool {unknown[0]!r}; {have}")
         return found

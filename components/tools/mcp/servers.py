@@ -14,6 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 from components import programs
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
+from components.text.words import meant
+from components.web import address
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,19 @@ class Server:
         """The url, or the whole command."""
         return self.url or " ".join(self.command)
 
+    @property
+    def shown(self) -> str:
+        """What messages call it: the program, or the url without its query, which may hold a key."""
+        return self.command[0] if self.url is None else self.url.partition("?")[0]
+
     def check(self, key: str) -> None:
         """Raises ConfigError unless it names one way to a server."""
         if bool(self.command) == bool(self.url):
             raise ConfigError(f"{key}: name either a command or a url, found {[*self.command]} and {self.url!r}")
         if self.command:
             programs.check(self.command, f"{key}.command")
-        elif not str(self.url).startswith(("http://", "https://")):
-            raise ConfigError(f"{key}.url: found {self.url!r}, should begin with http:// or https://")
+        else:
+            address(str(self.url), f"{key}.url")
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,8 @@ class Cards:
         if tools is None:
             return self
         if unknown := [name for name in tools if name not in self.names.values()]:
-            raise ConfigError(f"{key}.tools: there is no {unknown[0]!r}; it has {', '.join(self.names.values())}")
+            have = f"{meant(unknown[0], self.names.values())}it has {', '.join(self.names.values())}"
+            raise ConfigError(f"{key}.tools: there is no {unknown[0]!r}; {have}")
         return Cards(self.title, [one for one in self.specs if self.names[one.name] in tools], self.names)
 
 

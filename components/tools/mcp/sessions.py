@@ -1,20 +1,22 @@
 """Sessions with a server by the SDK's client: its cards, and calls that end in time or in an error that names it."""
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import Awaitable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import mcp_types as types
-import orjson
+from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image, ToolSpec
 from components.core.types import Observation, Observed
+from components.programs import absent
 from components.text.words import written_out
 from components.tools.mcp.servers import Cards, Server
 from components.tools.mcp.transports import Diagnostics, connect
@@ -41,11 +43,11 @@ def cards_of(name: str, server: Server, timeout_seconds: float) -> Cards:
         finally:
             await session.closed(3 * server.grace_seconds)
 
-    with ThreadPoolExecutor(1) as thread:  # an event loop may run in this one
-        try:
-            return thread.submit(asyncio.run, listed()).result()
-        except ModelError as error:
-            raise ConfigError(f"servers.{name}: {error}") from None
+    try:
+        with start_blocking_portal() as thread:  # an event loop may run in this one; an interrupt cancels the work
+            return thread.call(listed)
+    except ModelError as error:
+        raise ConfigError(f"toolset.servers.{name}: {error}") from None
 
 
 class Session:
@@ -113,6 +115,9 @@ class Session:
             await self._serve("auto")
 
     async def _serve(self, mode: str) -> None:
+        if name := absent([*self._server.env, *filter(None, [self._server.key_variable])]):
+            raise BadServer(f"needs the variable {name}, which is not set")
+
         async def notice(message: Any) -> None:
             self._changed = self._changed or isinstance(message, types.ToolListChangedNotification)
 
@@ -143,13 +148,19 @@ class Session:
     def _failed(self, error: BaseException) -> ModelError:
         """An error in one line that names the server: what is known of its end, else what the SDK says."""
         first = next(_leaves(error))
-        text = self._diagnostics.problem or f"failed: {type(first).__name__}: {first}"
+        known = self._diagnostics
+        text = known.problem or f"failed: {type(first).__name__}: {first}"
+        if isinstance(first, ValidationError):
+            wrong = first.errors(include_url=False, include_context=False)[0]
+            place = ".".join(map(str, wrong["loc"]))
+            text = f"sent a {first.title} that is not one of the protocol: {place}: {wrong['msg']}"
         text = str(first) if isinstance(first, BadServer) else text
-        if self._diagnostics.garbage:
-            text += f"; it wrote {self._diagnostics.garbage!r}, which is no message of the protocol"
-        line = " ".join(written_out(text).split())[:600]
-        where = self._server.url or self._server.command[0]
-        return ModelError(f"the MCP server {self._name!r} ({where}) {line}", "mcp_server")
+        if known.garbage:
+            text += f"; it wrote {known.garbage!r}, which is no message of the protocol"
+        if known.status:
+            text += f"; it replied with status {known.status}"
+        line = " ".join(written_out(text).split())[:600].replace(self._server.address, self._server.shown)
+        return ModelError(f"the MCP server {self._name!r} ({self._server.shown}) {line}", "mcp_server")
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -186,6 +197,8 @@ def _spec(tool: types.Tool) -> ToolSpec:
     """A tool as it is offered: its name in the characters that endpoints take, at most 64 of them."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool.name)[:64]
     parameters = tool.input_schema
+    if not isinstance(parameters.get("properties", {}), dict):
+        raise BadServer(f"describes its tool {tool.name!r} with properties that are no object")
     if "properties" not in parameters:  # then JSON schema permits any
         parameters = {**parameters, "properties": {}, "additionalProperties": True}
     spec = ToolSpec(name, tool.description or "", parameters)
@@ -210,7 +223,7 @@ def _read(result: types.CallToolResult) -> tuple[str, tuple[Image, ...]]:
             case _:
                 texts.append(f"[{one.type}, which cannot be shown]")
     if not result.content and result.structured_content is not None:
-        texts.append(orjson.dumps(result.structured_content).decode())
+        texts.append(json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":")))  # NaN is kept
     text = "\n".join(texts)
     if len(text) > _TEXT:
         text = f"{text[:_TEXT]}\n[{len(text) - _TEXT:,} more characters were left out]"

@@ -25,15 +25,17 @@ _MESSAGE = 8 << 20  # bytes
 
 @dataclass
 class Diagnostics:
-    """``problem``: why the connection ended; ``garbage``: the first line that is no message."""
+    """``problem``: why the connection ended; ``garbage``: the first line that is no message; ``status``: of the last
+    reply over HTTP that refused a message."""
 
     problem: str = ""
     garbage: str = ""
+    status: int = 0
 
 
 def connect(server: Server, diagnostics: Diagnostics) -> AbstractAsyncContextManager[Any]:
     """The streams of a connection to a server."""
-    return _process(server, diagnostics) if server.command else _http(server)
+    return _process(server, diagnostics) if server.command else _http(server, diagnostics)
 
 
 @asynccontextmanager
@@ -49,11 +51,12 @@ async def _process(server: Server, diagnostics: Diagnostics) -> AsyncIterator[An
     try:
         yield received, sent
     finally:
+        reading.cancel()  # an end that is noted from here on is the one that is asked for
         process.stdin.close()
         try:
             await programs.stop(process, server.grace_seconds)
         finally:
-            for task in (reading, writing, tail):
+            for task in (writing, tail):
                 task.cancel()
             for stream in (to_session, received, sent, from_session):
                 stream.close()
@@ -89,14 +92,16 @@ async def _read(
 
 async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
     async with from_session:
-        with suppress(ConnectionError):  # it has ended: the reader notes how
+        with suppress(ConnectionError, RuntimeError):  # it has ended: the reader notes how
             async for message in from_session:
                 stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await stdin.drain()
 
 
-async def _bound(response: httpx2.Response) -> None:
+async def _bound(response: httpx2.Response, diagnostics: Diagnostics) -> None:
     """Have a reply break off where it is too long. Raises ReadError for one that is packed: its length has no bound."""
+    if response.is_error and response.request.method == "POST":
+        diagnostics.status = response.status_code
     if "Content-Encoding" in response.headers:
         raise httpx2.ReadError(f"the reply is packed ({response.headers['Content-Encoding']:.20}), unasked")
     assert isinstance(response.stream, httpx2.AsyncByteStream), "it is asynchronous"
@@ -120,13 +125,14 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 @asynccontextmanager
-async def _http(server: Server) -> AsyncIterator[Any]:
+async def _http(server: Server, diagnostics: Diagnostics) -> AsyncIterator[Any]:
+    async def bound(response: httpx2.Response) -> None:
+        await _bound(response, diagnostics)
+
     key = os.environ.get(server.key_variable, "") if server.key_variable else ""
     headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
     async with (
-        httpx2.AsyncClient(
-            headers=headers, timeout=None, event_hooks={"response": [_bound]}, trust_env=False
-        ) as client,
+        httpx2.AsyncClient(headers=headers, timeout=None, event_hooks={"response": [bound]}, trust_env=False) as client,
         streamable_http_client(str(server.url), http_client=client) as streams,
     ):
         yield streams

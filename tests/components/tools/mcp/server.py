@@ -21,6 +21,8 @@ def card(name, description="A tool.", schema=NUMBERS):
 def tools(params):
     page = {"tools": [card("echo", "Repeats."), card("count", "Counts.", {"type": "object"})]}
     match what:
+        case "null" | "list":
+            return {"tools": [card("echo", schema={"type": "object", "properties": None if what == "null" else ["a"]})]}
         case "pages":
             return {**page, "nextCursor": "again"}
         case "many":
@@ -81,7 +83,7 @@ def call(params):
         case "process":  # another result in every session
             return {"content": [{"type": "text", "text": f"{getpid()}"}]}
         case "structured":
-            return {"content": [], "structuredContent": {"rate": 3}}
+            return {"content": [], "structuredContent": {"rate": 3, "dose": float("nan")}}
     return {"content": [{"type": "text", "text": text}]}
 
 

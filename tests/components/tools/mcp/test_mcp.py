@@ -1,9 +1,13 @@
 """The toolset of MCP servers: their cards, their results, and that what they do wrong is reported by their name."""
 
 import asyncio
+import os
 import re
+import signal
 import sys
+import time
 from pathlib import Path
+from threading import Timer
 from types import SimpleNamespace
 
 import pytest
@@ -77,7 +81,7 @@ async def test_results_of_every_kind_are_read():
     mixed = await result_of(serving("mixed"))
     assert mixed.text == "two\na note\n[audio, which cannot be shown]\n[image, which cannot be shown]"
     assert mixed.images == (Image("data:image/png;base64,QQ=="),)
-    assert (await result_of(serving("structured"))).text == '{"rate":3}'
+    assert (await result_of(serving("structured"))).text == '{"rate":3,"dose":NaN}'
     long = (await result_of(serving("long"))).text
     assert len(long) < 201_000 and long.endswith("\n[100,000 more characters were left out]")
 
@@ -102,7 +106,10 @@ FAULTS = {
     "it writes garbage": ("garbage", "did not answer .* it wrote '<html>', which is no message of the protocol"),
     "it writes without end": ("flood", "sent a message of more than 8,388,608 bytes"),
     "it refuses by the protocol": ("refuses", "failed: MCPError: the database is locked"),
-    "it answers in another form": ("wrong", "failed: ValidationError"),
+    "it answers in another form": (
+        "wrong",
+        "sent a CallToolResult that is not one of the protocol: content: Input should be",
+    ),
     "it changes a card": ("changes", "changed its tools in the middle of a session: changed: echo"),
     "it loses a tool": ("loses", "changed its tools in the middle of a session: gone: count"),
 }
@@ -144,14 +151,30 @@ REFUSED = {
     "its pages have no end": ("pages", "lists its tools on more than 20 pages"),
     "it has many tools": ("many", "lists more than 200 tools"),
     "a card is large": ("large", "describes its tool 'echo' in 40,1.. bytes"),
+    "a card has null for its properties": ("null", "describes its tool 'echo' with properties that are no object"),
+    "a card has a list for its properties": ("list", r"not one of the protocol: tools\.0\.inputSchema\.properties: "),
     "names are the same": ("named", "two tools whose names are the same"),
 }
 
 
 @pytest.mark.parametrize("what, text", REFUSED.values(), ids=REFUSED)
 def test_a_server_that_cannot_be_used_is_refused_before_the_run(what, text):
-    with pytest.raises(ConfigError, match=rf"servers\.calc: the MCP server 'calc' .*{text}"):
+    with pytest.raises(ConfigError, match=rf"toolset\.servers\.calc: the MCP server 'calc' .*{text}"):
         serving(what, timeout_seconds=0.3 if what == "silent" else 20.0).open(SAMPLE)
+
+
+def test_a_variable_that_a_server_needs_is_named_and_its_key_is_not():
+    server = Server(url="http://127.0.0.1:9/mcp?token=abc", key_variable="NO_SUCH_KEY")
+    with pytest.raises(ConfigError, match=r"\(http://127\.0\.0\.1:9/mcp\) needs the variable NO_SUCH_KEY, .* not set"):
+        Mcp({"calc": server}).open(SAMPLE)
+
+
+def test_an_interrupt_ends_the_listing_of_tools():
+    Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        serving("silent").open(SAMPLE)
+    assert time.monotonic() - begun < 10
 
 
 def test_identities_differ_where_cards_or_versions_do():
@@ -164,7 +187,7 @@ WRONG = {
     "neither way": ({"a": Server()}, "servers.a: name either a command or a url"),
     "both ways": ({"a": Server(["python3"], "http://a")}, "servers.a: name either a command or a url"),
     "no program": ({"a": Server(["no-such-program"])}, "servers.a.command: there is no program 'no-such-program'"),
-    "no url": ({"a": Server(url="localhost:80")}, "servers.a.url: found 'localhost:80', should begin with http"),
+    "no url": ({"a": Server(url="localhost:80")}, "servers.a.url: found 'localhost:80', should be like https://host"),
 }
 
 
@@ -176,7 +199,9 @@ def test_a_server_is_named_in_one_way(servers, text):
 
 def test_tools_are_chosen_by_server_and_offered_once():
     assert list(serving("plain", tools=["count"]).open(SAMPLE).tools) == ["count"]
-    with pytest.raises(ConfigError, match="tools: there is no 'cont'; it has echo, count"):
+    with pytest.raises(
+        ConfigError, match=r"tools: there is no 'cont'; did you mean count or echo\? it has echo, count"
+    ):
         serving("plain", tools=["cont"]).open(SAMPLE)
     server = Server([sys.executable, SERVER, "plain"])
     with pytest.raises(

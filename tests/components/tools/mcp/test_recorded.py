@@ -98,7 +98,7 @@ async def test_results_of_a_server_are_not_those_of_another_with_the_same_cards(
     one, other = serving("plain"), serving("structured")
     assert one.traits.identities == other.traits.identities
     answers = [(await count(toolset, Counts(1), journal)).answer for toolset in (one, other)]
-    assert answers == ["1", '{"rate":3}']
+    assert answers == ["1", '{"rate":3,"dose":NaN}']
 
 
 async def test_epochs_of_a_sample_are_episodes_that_wait_for_each_other():
