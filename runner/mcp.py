@@ -17,10 +17,10 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from components.core.errors import ConfigError, LimitReached, missing_extra
-from components.core.types import Observed, Sample, Trajectory
+from components.core.types import Observed, Privacy, Sample, Trajectory
 from components.text.words import meant
 from runner.config.errors import ConfigErrors, Finding
 from runner.episode.budget import Budget, BudgetPool
@@ -115,6 +115,8 @@ def sessions_of(choices: Sequence[str], sample_id: str | None, permits: Sequence
     parts = replace(experiment.parts, budget=Budget())
     offer = parts.open(sample, 0, seed)
     offer.state.close()
+    if not offer.tools:
+        raise ConfigErrors([Finding("toolset", "it has no tool to serve, as it is chosen here; name another one")])
     door = Door(experiment.models, None, run_seed=seed, budget_pool=BudgetPool(experiment.budget))
     return Sessions(parts, door, sample, len(offer.tools))
 
@@ -132,7 +134,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--key-variable", metavar="NAME", help="variable with the token that clients must send")
     classes = "a data class that clients may receive, once for each"
-    parser.add_argument("--permits", action="append", default=[], metavar="CLASS", help=classes)
+    parser.add_argument("--permits", action="append", default=[], choices=get_args(Privacy), help=classes)
     given = parser.parse_intermixed_args(words)
     if given.port is not None and not 0 <= given.port < 1 << 16:
         raise ConfigError(f"--port {given.port}: a port is a number from 0 to 65535")

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from components.core.errors import LimitReached, ModelError, RunLimitReached
+from components.core.installed import version_of
 from components.core.messages import Image
 from components.core.redaction import redact
 from components.core.tools import Offer
@@ -67,7 +68,8 @@ def tool_server(
             supported_versions=list(HANDSHAKE_PROTOCOL_VERSIONS), capabilities=server.get_capabilities()
         )
 
-    server: Server[Any] = Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
+    version = version_of("wardround") or ""
+    server: Server[Any] = Server(name, version=version, on_list_tools=list_tools, on_call_tool=call_tool)
     if by_session:
         server.add_request_handler("server/discover", types.RequestParams, discover)
     return server

@@ -114,6 +114,8 @@ REFUSED = {
     "another machine": (("--host", "0.0.0.0"), "--key-variable NAME is needed"),
     "no port": (("--port", "99999"), "--port 99999: a port is a number from 0 to 65535"),
     "an absent key": (("--key-variable", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
+    "no tool": (("toolset=none", "dataset=cab_mini", "seed=0"), "toolset: it has no tool to serve"),
+    "an unknown class": (("--permits", "xx"), "--permits: invalid choice: 'xx'"),
     "data of patients": (
         ("toolset=none", "dataset=cab_mini", "dataset.privacy=phi"),
         "whoever connects gets data that are phi.*--permits phi",

@@ -1,5 +1,6 @@
 """The tools of an episode as an MCP server, asked by the SDK's client in this process."""
 
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +29,7 @@ async def test_what_is_offered_is_listed_and_called_in_every_version_of_the_prot
     from components.serving.tools import tool_server
 
     async with Client(tool_server("ward", lambda _: Caller()), mode=mode) as client:
+        assert client.server_info is None or client.server_info.version == version("wardround")
         (card,) = (await client.list_tools()).tools
         assert (card.name, card.description, card.input_schema) == ("add", Add.spec.description, Add.spec.parameters)
         result = await client.call_tool("add", {"numbers": [1]})
