@@ -61,7 +61,7 @@ def _watcher() -> subprocess.Popen[bytes]:
     """The process that outlives this one for as long as it takes to kill what is left."""
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
-        ["/bin/sh", "-c", _WATCH], stdin=PIPE, stdout=quiet, stderr=quiet, bufsize=0, start_new_session=True
+        ["/bin/sh", "-c", _WATCH], stdin=PIPE, stdout=quiet, stderr=quiet, env={}, bufsize=0, start_new_session=True
     )
 
 
