@@ -4,7 +4,7 @@ What struck is read from the marks of calls and cards (``components.faults.marks
 words (``components.faults.detection``), and how right it was from the score that decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -49,10 +49,12 @@ class Faults:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The scores that do not depend on how right the episode was."""
-        return self.follow(sample, trajectory, None)
+        return self.follow(sample, trajectory, None, {})
 
-    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None, *_: object) -> Sequence[Score]:
-        """All scores. ``right``: how right the episode was, 0 to 1."""
+    def follow(
+        self, sample: Sample, trajectory: Trajectory, right: float | None, scores: Mapping[str, float | None]
+    ) -> Sequence[Score]:
+        """All scores. ``right``: how right the episode was, 0 to 1; what other scorers found does not matter."""
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in NAMES]
         first = first_struck(trajectory)

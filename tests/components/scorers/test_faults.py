@@ -20,7 +20,7 @@ ECHO = 'call echo {"text": "5"}'
 
 
 def scores(trajectory, right=1.0, **settings):
-    found = Faults(**settings).follow(SAMPLE, trajectory, right)
+    found = Faults(**settings).follow(SAMPLE, trajectory, right, {})
     return {score.name.removeprefix("faults/"): score.value for score in found}
 
 
@@ -95,7 +95,7 @@ def test_without_a_deciding_score_only_observable_results_are_scored():
 def test_after_an_error_all_is_unscored():
     broken = episode_with("I ask.")
     broken.stop = "error"
-    found = Faults().follow(SAMPLE, broken, None)
+    found = Faults().follow(SAMPLE, broken, None, {})
     assert [score.name for score in found] == list(NAMES) and {score.value for score in found} == {None}
 
 
