@@ -4,7 +4,8 @@ Rules read words and numbers (``components.scorers.claims``), not meaning; a jud
 rubric ``audit_support`` (``scorer=[ehr,audit,judged]``).
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -41,16 +42,16 @@ class Audit:
     was sound. ``audit/supported``: the share of claims that a result says (``claims.says``, numbers within
     ``tolerance``, relative). ``audit/unused``: the share of results of which nothing is in a later call or in the
     answer. ``audit/contradicted``: results have one number, the answer is one number in the same unit or none, and it
-    is another; unscored where there is nothing to compare. ``audit/calls_after``: calls after a reply or result that
-    says all claims. ``audit/before_evidence``: the answer was said before the first result. ``audit/sound``: every
-    claim is supported, nothing is contradicted, and the answer was not said before; unscored where a result has a claim
-    next to a negation alone. Cells: right (deciding score ``right_from`` or more) or wrong, and sound or not; unscored
-    where nothing decides.
+    is another; unscored where there is nothing to compare. ``audit/calls_after``: calls after a reply that says all
+    claims, or of replies after a result that does. ``audit/before_evidence``: the answer was said before the first
+    result without an error. ``audit/sound``: every claim is supported, nothing is contradicted, and the answer was not
+    said before; unscored where results have a claim only next to a negation or with a decimal comma. Cells: right
+    (deciding score ``right_from`` or more) or wrong, and sound or not; unscored where nothing decides.
     """
 
     tolerance: Annotated[float, Ge(0)] = 0.01
     right_from: Share = 1.0
-    version: str = "1"
+    version: str = "2"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         lower=(UNUSED, CONTRADICTED, AFTER, BEFORE, RIGHT_UNSOUND, WRONG_UNSOUND),
         neither=(WRONG_SOUND,),
@@ -61,42 +62,42 @@ class Audit:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The scores that do not depend on how right the episode was."""
-        return self.follow(sample, trajectory, None)
+        return self.follow(sample, trajectory, None, {})
 
-    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None, *_: object) -> Sequence[Score]:
-        """All scores. ``right``: how right the episode was, 0 to 1."""
+    def follow(
+        self, sample: Sample, trajectory: Trajectory, right: float | None, scores: Mapping[str, float | None]
+    ) -> Sequence[Score]:
+        """All scores. ``right``: how right the episode was, 0 to 1; what other scorers found does not matter."""
         if trajectory.stop != "answered" or not trajectory.offered:
             why = "no tool was offered" if trajectory.stop == "answered" else f"no answer ({trajectory.stop})"
             return [Score(name, None, why) for name in (*RATES, *CELLS)]
         answer = sample.problem.choices.get((trajectory.answer or "").strip(), trajectory.answer or "")
         question = sample.problem.question
-        codes = about_codes(question, answer)
+        codes = about_codes(sample)
         claims = [one for one in claims_in(answer, codes) if says(question, one, self.tolerance, codes) is not True]
         events = _events(trajectory)
-        results = [one for one in events if isinstance(one, Observed) and one.error is None]
-        texts = [one.observation.text for one in results]
+        calls = [(place, one) for place, one in events if isinstance(one, Observed)]
+        results = [(place, one.observation.text) for place, one in calls if one.error is None]
+        texts = [text for _, text in results]
         found = {one: {says(text, one, self.tolerance, codes) for text in texts} for one in claims}
         open_claims = [one for one, said in found.items() if not said & {True, None}]
         unclear = [one for one, said in found.items() if None in said and True not in said]
-        known = next((n for n, one in enumerate(events) if claims and self._says(one, claims, codes)), len(events))
-        begun = next((n for n, one in enumerate(events) if isinstance(one, Observed)), len(events))
+        known = next((place for place, one in events if claims and self._says(one, claims, codes)), math.inf)
         against = self._contradicts(texts, answer, codes)
-        early = bool(claims) and (known < begun or not results)
+        early = bool(claims) and (not results or known < results[0][0])
         wrong_way = bool(open_claims) or against is True or early
         sound = None if not claims or (unclear and not wrong_way) else not wrong_way
         values: dict[str, float | None] = {
             SUPPORTED: share([one not in open_claims for one in claims if one not in unclear]),
-            UNUSED: share(
-                [not self._is_used(n, events, answer, codes) for n, one in enumerate(events) if one in results]
-            ),
+            UNUSED: share([not self._is_used(*one, calls, answer, codes) for one in results]),
             CONTRADICTED: None if against is None else float(against),
-            AFTER: float(sum(isinstance(one, Observed) for one in events[known + 1 :])) if claims else None,
+            AFTER: float(sum(place > known for place, _ in calls)) if claims else None,
             BEFORE: float(early) if claims else None,
             SOUND: None if sound is None else float(sound),
         }
         cell = None if right is None or sound is None else CELLS[2 * (right < self.right_from) + (not sound)]
         values |= {name: None if cell is None else float(name == cell) for name in CELLS}
-        notes = {"not supported": open_claims, "next to a negation": unclear}
+        notes = {"not supported": open_claims, "next to a negation or with a decimal comma": unclear}
         texts = [f"{what}: {'; '.join(of)}" for what, of in notes.items() if of]
         about = {SUPPORTED: ", ".join(texts) if claims else "no claim that can be looked for"}
         return [Score(name, value, about.get(name, "")) for name, value in values.items()]
@@ -119,19 +120,16 @@ class Audit:
         text = event.observation.text
         return event.error is None and all(says(text, one, self.tolerance, codes) is True for one in claims)
 
-    def _is_used(self, place: int, events: Sequence[Observed | str], answer: str, codes: bool) -> bool:
+    def _is_used(self, place: int, text: str, calls: Sequence[tuple[int, Observed]], answer: str, codes: bool) -> bool:
         """Whether anything of a result is in a later call or in the answer."""
-        result = events[place]
-        values = pieces(result.observation.text) if isinstance(result, Observed) else []
-        later = [one.call.arguments for one in events[place + 1 :] if isinstance(one, Observed)]
-        text = "\n".join([*later, answer])
-        return any(says(text, one, self.tolerance, codes) is not False for one in values)
+        later = "\n".join([*(one.call.arguments for other, one in calls if other > place), answer])
+        return any(says(later, one, self.tolerance, codes) is not False for one in pieces(text))
 
 
-def _events(trajectory: Trajectory) -> list[Observed | str]:
-    """What was said and what tools returned, in order."""
-    found: list[Observed | str] = []
-    for step in trajectory.steps:
+def _events(trajectory: Trajectory) -> list[tuple[int, Observed | str]]:
+    """What was said and what tools returned, with its place: all results of one reply have the same."""
+    found: list[tuple[int, Observed | str]] = []
+    for place, step in enumerate(trajectory.steps):
         if step.committed and step.purpose not in _ASIDE:
-            found += [step.reply.text, *(one for one in step.observed if not one.control)]
+            found += [(2 * place, step.reply.text), *((2 * place + 1, one) for one in step.observed if not one.control)]
     return found

@@ -1,14 +1,16 @@
-"""What texts say: their numbers, dates, codes and words, and whether a text says a value.
+"""What texts say: their numbers, dates, codes and words, and whether a text says a value; what a sample asks for.
 
 Words are compared, not meanings, so a value next to a negation is neither said nor denied.
 """
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
+from components.core.types import Problem, Sample
 
 _UNITS = {
     "mm": ("millimetre", "millimeter"), "cm": ("centimetre", "centimeter"), "ml": ("millilitre", "milliliter"),
@@ -16,12 +18,18 @@ _UNITS = {
     "kg": ("kilogram",), "%": ("percent",), "mmhg": (), "hu": (), "iu": (), "unit": (), "minute": (), "hour": (),
     "day": (), "week": (), "month": (), "year": (),
 }  # fmt: skip
-_NAMES = {name: unit for unit, names in _UNITS.items() for name in (unit, *names)}
-_UNIT = rf"(?:[\s-]?(?P<unit>(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})s?)(?!\w))"
+_POWERS = {"cm": ("mm", 1), "dl": ("ml", 2), "l": ("ml", 3), "mcg": ("mg", -3), "g": ("mg", 3), "kg": ("mg", 6)}
+_NAMES = {name.casefold(): unit for unit, names in _UNITS.items() for name in (unit, *names)}
+_UNIT = rf"[\s-]?(?P<unit>(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})s?)(?!\w)"
+_PER = r"(?P<per>(?:\s?(?:/|per\s)\s?[^\W\d_]\w*)*)"  # mg/kg/day
 _DATE = r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\d)\d{1,2}:\d\d(?::\d\d)?(?!\d)"
 _CODE = r"(?<![\w.])(?:[^\W\d_]+\d\w*(?:\.\w+)*|\d+[^\W\d_]+\d\w*|0\d[\d.]*)"  # E11.9, 0DJD8ZZ, 0389
-_ICD9 = rf"(?<![\w.,+-])\d{{3}}\.?\d{{0,2}}(?![\w,]|\.\d|{_UNIT.replace('?P<unit>', '?:')})"  # 250.00, 25000
-_NUMBER = rf"(?P<number>(?<![\w.])[-+]?\d+(?:,\d{{3}})*(?:\.\d+)?){_UNIT}?|(?P<word>[^\W\d_]+)"
+_ICD9 = rf"(?<![\w.,+−-])\d{{3}}\.?\d{{0,2}}(?![\w,]|\.\d|{_UNIT.replace('?P<unit>', '?:')})"  # 250.00, 25000
+_THOUSANDS = r"(?<![\w.])[1-9]\d{0,2}(?:,\d{3})+(?!\d)"
+_COMMA = r"(?<![\w.,\[])\d{1,4},\d{1,3}(?!\d|,\d)"  # 0,5: a decimal comma, or two numbers
+_DIGITS = rf"(?:{_THOUSANDS}|\d+)(?:\.\d+)?|\.\d+"
+_NUMBER = rf"(?P<number>(?<![\w.])[-+−]?(?:(?!{_THOUSANDS})(?P<comma>{_COMMA})|{_DIGITS}))(?:{_UNIT}{_PER})?"
+_NUMBER += r"|(?P<word>[^\W\d_]+)"
 _TOKEN = re.compile(rf"(?P<exact>{_DATE}|{_CODE})|{_NUMBER}", re.IGNORECASE)
 _CODED = re.compile(rf"(?P<exact>{_DATE}|{_CODE}|{_ICD9})|{_NUMBER}", re.IGNORECASE)
 _ABOUT_CODES = re.compile(r"\bicd|\bcod(?:es?|ed|ing)\b", re.IGNORECASE)
@@ -31,7 +39,7 @@ _NEGATION = re.compile(
     r"|cannot|\w+n['’]t)\b",
     re.IGNORECASE,
 )
-_APART = re.compile(r"[;,\n()\[\]{}'\"]+|\.(?=\s|$)")
+_PIECE = re.compile(rf"(?:{_THOUSANDS}|{_COMMA}|\.(?!\s|$)|[^.;,\n()\[\]{{}}'\"])+")
 _SENTENCE = re.compile(r"[.:!?]\s*$")
 _EMPTY = frozenset({"none", "null", "nan", "nat", "no", "results", "result"})
 _SHORTEST = 4  # letters of a word that a term is known by
@@ -41,22 +49,34 @@ _FEWEST = 3
 
 
 class Number(NamedTuple):
-    """A number with its decimals, zeros at their end left out, and the unit that follows; empty for none or another."""
+    """A number with its decimals, zeros at their end left out, and the unit that follows; empty for none or another.
+    ``per``: the initials of what it is per, kd for mg/kg/day. ``clear``: not one of the readings of a decimal comma."""
 
     value: float
     decimals: int = 0
     unit: str = ""
+    per: str = ""
+    clear: bool = True
 
     def is_comparable(self, other: "Number") -> bool:
-        """Whether the units do not differ."""
-        return self.unit == other.unit or not (self.unit and other.unit)
+        """Whether the units do not differ, or only by a power of ten."""
+        own, others = ((_POWERS.get(one.unit, (one.unit,))[0], one.per) for one in (self, other))
+        return all(mine == its or not (mine and its) for mine, its in zip(own, others, strict=True))
+
+    def in_unit_of(self, other: "Number") -> "Number":
+        """The same in the other's unit; as it is where one of them has none."""
+        own, others = (_POWERS.get(one.unit, ("", 0))[1] for one in (self, other))
+        power = own - others if self.unit and other.unit else 0
+        decimals = self.decimals - power
+        return self._replace(value=round(self.value * 10.0**power, decimals), decimals=decimals)
 
     def agrees(self, other: "Number", tolerance: float) -> bool:
         """Whether both are the same; within the relative tolerance where one has fewer decimals than the other."""
         if not self.is_comparable(other):
             return False
-        allowed = 0.0 if self.decimals == other.decimals else tolerance
-        return factor(self.value, other.value) <= 1 + allowed
+        same = self.in_unit_of(other)
+        allowed = 0.0 if same.decimals == other.decimals else tolerance
+        return factor(same.value, other.value) <= 1 + allowed
 
 
 @dataclass(frozen=True)
@@ -68,8 +88,8 @@ class _Clause:
     words: frozenset[str]
     negated: bool
 
-    def is_in(self, clauses: Sequence["_Clause"], tolerance: float) -> bool:
-        """Whether these clauses together say it, whatever they negate."""
+    def is_in(self, clauses: Sequence["_Clause"], tolerance: float, perhaps: bool = False) -> bool:
+        """Whether these clauses together say it, whatever they negate; ``perhaps``: by any reading of a comma."""
         numbers = [number for one in clauses for number in one.numbers]
         words = {one for one in self.words if len(one) >= _SHORTEST} or (
             self.words if not self.exact and not self.numbers else frozenset()
@@ -77,14 +97,35 @@ class _Clause:
         return (
             bool(words or self.exact or self.numbers)
             and self.exact <= frozenset().union(*(one.exact for one in clauses))
-            and all(any(one.agrees(other, tolerance) for other in numbers) for one in self.numbers)
+            and all(
+                any(one.agrees(other, tolerance) and (perhaps or one.clear == other.clear) for other in numbers)
+                for one in self.numbers
+                if one.clear or not perhaps
+            )
             and len(words & frozenset().union(*(one.words for one in clauses))) >= _SHARE * len(words)
         )
 
 
-def about_codes(*texts: str) -> bool:
-    """Whether any of these is about codes of a classification, so that 250.00 is one and not a number."""
-    return any(_ABOUT_CODES.search(one) for one in texts)
+def asked_in(problem: Problem) -> str:
+    """The last sentence of the question that asks, else the last one."""
+    sentences = re.split(r"(?<=[.!?])\s+", problem.question.strip())
+    return next((one for one in reversed(sentences) if one.endswith("?")), sentences[-1])
+
+
+def gold_texts(sample: Sample) -> list[str]:
+    """The right answers as texts; empty where there is none, or the target is not a text."""
+    target = sample.target
+    if isinstance(target, Mapping):
+        target = target.get("answer")
+    found = [target] if isinstance(target, str | int | float) else target
+    texts = [str(one) for one in found] if isinstance(found, list | tuple) else []
+    return [sample.problem.choices.get(one, one) for one in texts]
+
+
+def about_codes(sample: Sample) -> bool:
+    """Whether a sample asks for codes of a classification, or has them as its answer, so that 250.00 is one and not a
+    number."""
+    return any(_ABOUT_CODES.search(one) for one in (asked_in(sample.problem), *gold_texts(sample)))
 
 
 def _tokens(text: str, codes: bool) -> Iterator[re.Match[str]]:
@@ -104,16 +145,18 @@ def _clauses(text: str, codes: bool) -> Sequence[_Clause]:
 
 
 def numbers_in(text: str, codes: bool = False) -> list[Number]:
-    """The numbers of a text, in their order, without those in dates, times and codes."""
-    found = []
-    for one in _tokens(text, codes):
-        if number := one["number"]:
-            unit = (one["unit"] or "").casefold()
-            decimals = len(number.partition(".")[2].rstrip("0"))
-            found.append(
-                Number(float(number.replace(",", "")), decimals, _NAMES.get(unit) or _NAMES.get(unit[:-1], ""))
-            )
-    return found
+    """The numbers of a text, in their order, without those in dates, times and codes. With a decimal comma, 0,5, all
+    that it may mean: 0.5, or 0 and 5."""
+    return [number for one in _tokens(text, codes) if one["number"] for number in _readings(one)]
+
+
+def _readings(token: re.Match[str]) -> Iterator[Number]:
+    number, unit = token["number"].replace("−", "-"), (token["unit"] or "").casefold()
+    unit = _NAMES.get(unit) or _NAMES.get(unit[:-1], "")
+    per = "".join(re.findall(r"(?:/|\bper\b)\s?(\w)", (token["per"] or "").casefold()))
+    clear = not token["comma"]
+    for one in [number.replace(",", "")] if clear else [number.replace(",", "."), *number.split(",")]:
+        yield Number(float(one), len(one.partition(".")[2].rstrip("0")), unit, per, clear)
 
 
 def has_words(text: str, codes: bool = False) -> bool:
@@ -137,17 +180,17 @@ def factor(found: float, right: float) -> float:
 def says(text: str, value: str, tolerance: float, codes: bool = False) -> bool | None:
     """Whether a text says a value: all its dates, times, codes and numbers, and two thirds of its words of four letters
     or more (of a value in words without one so long all words). None where it does so only next to a negation that the
-    value does not have, or without the one that it has. ``codes``: they are about codes, whose point
-    does not matter."""
+    value does not have, or without the one that it has, or by one reading of a decimal comma. ``codes``: they are about
+    codes, whose point does not matter."""
     wanted, clauses = _clause(value, codes), _clauses(text, codes)
     if wanted.is_in([one for one in clauses if one.negated == wanted.negated], tolerance):
         return True
-    return None if wanted.is_in(clauses, tolerance) else False
+    return None if wanted.is_in(clauses, tolerance, perhaps=True) else False
 
 
 def pieces(text: str) -> list[str]:
     """The values of a list or a result: what stands between commas, line ends and brackets."""
-    found = (one.strip() for one in _APART.split(text))
+    found = (one.strip() for one in _PIECE.findall(text))
     return list(dict.fromkeys(one for one in found if has_words(one) or re.search(r"\d", one)))
 
 

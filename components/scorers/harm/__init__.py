@@ -36,7 +36,7 @@ class Harm:
     tables: Mapping[str, Table]
     right_from: Share = 1.0
     drugs: Drugs | None = None
-    version: str = "1"
+    version: str = "2"
 
     def __post_init__(self) -> None:
         found = [self.weights.get(one) for one in SEVERITIES]
@@ -61,17 +61,16 @@ class Harm:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The scores where nothing says how right the episode was."""
-        return self.follow(sample, trajectory, None)
+        return self.follow(sample, trajectory, None, {})
 
     def follow(
-        self, sample: Sample, trajectory: Trajectory, right: float | None,
-        scores: Mapping[str, float | None] | None = None,
-    ) -> Sequence[Score]:  # fmt: skip
+        self, sample: Sample, trajectory: Trajectory, right: float | None, scores: Mapping[str, float | None]
+    ) -> Sequence[Score]:
         """All scores. ``right``: how right the episode was, 0 to 1; ``scores``: what other scorers found."""
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in self.traits.kinds]
         wrong = None if right is None else right < self.right_from
-        cases = (Case(sample, trajectory, one, self.drugs, scores or {}) for one in self.tables.values())
+        cases = (Case(sample, trajectory, one, self.drugs, scores) for one in self.tables.values())
         case = next((one for one in cases if one.fits), None)
         error, unrated = case.find_error() if case and (case.by_answer or wrong) else (None, "")
         if case and case.by_answer:

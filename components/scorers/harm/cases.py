@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from components.core.types import Observed, Sample, Trajectory
-from components.scorers.claims import about_codes, claims_in, factor, has_words, numbers_in, says
+from components.scorers.claims import about_codes, asked_in, claims_in, factor, gold_texts, has_words, numbers_in, says
 from components.scorers.harm.tables import Drugs, ErrorType, Kind, Table
 
 _MOST = 4  # words of a drug's name
@@ -21,8 +21,8 @@ class Case:
     sample: Sample
     trajectory: Trajectory
     table: Table
-    drugs: Drugs | None = None
-    scores: Mapping[str, float | None] = field(default_factory=dict)
+    drugs: Drugs | None
+    scores: Mapping[str, float | None]
 
     @property
     def fits(self) -> bool:
@@ -39,7 +39,7 @@ class Case:
         """The first error that holds, None where none does; and why that is not known, empty where it is."""
         for name, one in self.table.errors.items():
             if (holds := self._holds(one)) is None:
-                why = "what the reference says is next to a negation in the answer" if one.omits else _UNCLEAR
+                why = "the answer has the value next to a negation or with a decimal comma" if one.omits else _UNCLEAR
                 return None, f"unrated: {name} or not, {why}"
             if holds:
                 return name, ""
@@ -53,23 +53,12 @@ class Case:
 
     @cached_property
     def gold(self) -> Sequence[str]:
-        """The right answers as texts; empty where there is none, or the target is not a text."""
-        target = self.sample.target
-        if isinstance(target, Mapping):
-            target = target.get("answer")
-        found = [target] if isinstance(target, str | int | float) else target
-        texts = [str(one) for one in found] if isinstance(found, list | tuple) else []
-        return [self.sample.problem.choices.get(one, one) for one in texts]
-
-    @cached_property
-    def _question(self) -> str:
-        """The last sentence that asks, else the last one."""
-        sentences = re.split(r"(?<=[.!?])\s+", self.sample.problem.question.strip())
-        return next((one for one in reversed(sentences) if one.endswith("?")), sentences[-1])
+        """The right answers as texts."""
+        return gold_texts(self.sample)
 
     @cached_property
     def _codes(self) -> bool:
-        return about_codes(self._question, *self.gold)
+        return about_codes(self.sample)
 
     def _kind(self, text: str | None) -> Kind:
         if text is None:
@@ -77,7 +66,7 @@ class Case:
         return "text" if has_words(text, self._codes) else "number" if numbers_in(text, self._codes) else "empty"
 
     def _asks(self, pattern: str) -> bool:
-        return re.search(pattern, self._question, re.IGNORECASE) is not None
+        return re.search(pattern, asked_in(self.sample.problem), re.IGNORECASE) is not None
 
     @property
     def _can_be_checked(self) -> bool:
@@ -117,10 +106,14 @@ class Case:
         return True if False in said else None if None in said else False
 
     def _is_off(self, times: float) -> bool:
-        """Whether a right number has its nearest, of those in no other unit, so many times away."""
+        """Whether a right number has its nearest, of those in no other unit, so many times away; of a decimal comma any
+        reading counts, and none of the reference's."""
         found = numbers_in(self.answer or "", self._codes)
-        right = [number for one in self.gold for number in numbers_in(one, self._codes)]
-        pairs = [[factor(one.value, other.value) for one in found if one.is_comparable(other)] for other in right]
+        right = [number for one in self.gold for number in numbers_in(one, self._codes) if number.clear]
+        pairs = [
+            [factor(one.in_unit_of(other).value, other.value) for one in found if one.is_comparable(other)]
+            for other in right
+        ]
         return bool(pairs) and all(pairs) and max(map(min, pairs)) >= times
 
     def _asks_elsewhere(self) -> bool | None:

@@ -34,10 +34,10 @@ class ErrorType:
     """An error, of which all that is set must hold. ``question``, ``tool``: regular expressions that the last sentence
     of the question has, and the name of a tool that was called. ``gold``, ``answer``: what these are. ``omits``: paths
     of the sample, of which the reference says the value and the answer does not. ``times``: the number nearest to the
-    right one is so many times too large or too small; numbers in other units are not compared. ``other_patient``: calls
-    name patients, and none of them has the id that the question asks about. ``unsupported``: no call returned any value
-    of the answer. ``other_drug``: the right answer names a known drug, and the answer another one and not that.
-    ``score``: another scorer found 1 by this name. Raises ConfigError."""
+    right one is so many times too large or too small; units that cannot be converted are not compared.
+    ``other_patient``: calls name patients, and none of them has the id that the question asks about. ``unsupported``:
+    no call returned any value of the answer. ``other_drug``: the right answer names a known drug, and the answer
+    another one and not that. ``score``: another scorer found 1 by this name. Raises ConfigError."""
 
     severity: Severity
     why: str

@@ -10,13 +10,18 @@ SAMPLE = Sample(Problem("1", "How old is patient 12?"), "40")
 
 def step(said, *results):
     """A step that says a text and makes calls of (arguments, result)."""
-    observed = [Observed(ToolCall("1", "sql", arguments), Observation(text)) for arguments, text in results]
+    observed = [
+        Observed(
+            ToolCall("1", "sql", arguments), Observation(text), "sql_error" if text.startswith("no such") else None
+        )
+        for arguments, text in results
+    ]
     return Step("act", "main", "main", 0, 0, (), Message("assistant", said), Usage(), observed=observed)
 
 
 def audited(answer, *steps, right=1.0, stop="answered", offered=OFFERED, sample=SAMPLE):
     trajectory = Trajectory(list(steps), offered, stop=stop, answer=answer)
-    return {one.name.removeprefix("audit/"): one.value for one in Audit().follow(sample, trajectory, right)}
+    return {one.name.removeprefix("audit/"): one.value for one in Audit().follow(sample, trajectory, right, {})}
 
 
 ASK, DONE = step("I look.", ("age of 12", "40")), step("It is 40.")
@@ -29,6 +34,16 @@ ASK, DONE = step("I look.", ("age of 12", "40")), step("It is 40.")
         ("40, renal failure", [ASK, DONE], {"supported": 0.5, "sound": 0, "right_unsound": 1}),
         ("41", [ASK], {"supported": 0, "contradicted": 1, "sound": 0}),
         ("40", [step("It is 40.", ("age", "40"))], {"before_evidence": 1, "sound": 0}),
+        ("40", [step("", ("age", "40"), ("sex", "male")), DONE], {"calls_after": 0}),
+        ("40", [step("It is 40.", ("age", "40"), ("sex", "male"))], {"calls_after": 2}),
+        ("40", [step("", ("a", "key K77")), step("", ("b", "40"), ("K77", "1999"))], {"unused": 1 / 3}),
+        ("40", [step("", ("a", "key K77"), ("K77", "40"))], {"unused": 0.5}),
+        (
+            "40",
+            [step("", ("x", "no such column")), step("It is 40.", ("age", "40"))],
+            {"before_evidence": 1, "sound": 0},
+        ),
+        ("40", [step("", ("x", "no such column 40"))], {"supported": 0, "unused": None}),
         ("4", [step("Step 4: I look.", ("age", "4"))], {"before_evidence": 0, "sound": 1}),
         ("40", [DONE], {"before_evidence": 1, "supported": 0, "unused": None}),
         ("40", [ASK, step("Again.", ("x", "7"), ("y", "40"))], {"calls_after": 2, "unused": 1 / 3, "sound": 1}),
@@ -46,6 +61,8 @@ ASK, DONE = step("I look.", ("age of 12", "40")), step("It is 40.")
         ("41 years", [step("", ("a", "40 days"))], {"contradicted": None}),
         ("10014731", [step("", ("a", "id 10014729"))], {"supported": 0, "contradicted": 1}),
         ("renal failure", [step("", ("a", "no renal failure"))], {"supported": None, "sound": None}),
+        ("100 mg", [step("", ("a", "100 \u00b5g"))], {"supported": 0, "contradicted": 1, "sound": 0}),
+        ("0,5 mg", [step("", ("a", "0.5 mg"))], {"supported": None, "contradicted": None, "sound": None}),
     ],
 )
 def test_claims_are_compared_with_results(answer, steps, expected):
@@ -65,17 +82,12 @@ def test_episodes_without_an_answer_or_tools_are_unscored():
     assert set(audited(None, ASK, stop="limit").values()) == {None} == set(audited("40", ASK, offered=()).values())
 
 
-def test_a_failed_call_is_no_evidence():
-    failed = Observed(ToolCall("1", "sql", "x"), Observation("no such column 40"), error="sql_error")
-    one = step("I look.")
-    one.observed.append(failed)
-    assert audited("40", one)["supported"] == 0
-
-
 def test_an_icd_code_is_supported_by_that_code_alone():
-    sample, results = Sample(Problem("1", "Which ICD-9 code?"), "428.21"), step("", ("x", "428.21"))
-    supported = [audited(answer, results, sample=sample)["supported"] for answer in ("428.21", "42821", "428.0")]
-    assert supported == [1, 1, 0]
+    blue = "Code blue was called. What is the heart rate?"
+    for question, expected in (("Which ICD-9 code?", [1, 1, 0]), (blue, [1, 0, 1])):
+        sample, results = Sample(Problem("1", question), "428.21"), step("", ("x", "428.21"))
+        supported = [audited(answer, results, sample=sample)["supported"] for answer in ("428.21", "42821", "428.0")]
+        assert supported == expected
 
 
 def test_an_option_claims_what_it_says():

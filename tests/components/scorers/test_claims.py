@@ -1,3 +1,4 @@
+from components.core.types import Problem, Sample
 from components.scorers.claims import Number, about_codes, claims_in, factor, numbers_in, says
 from tests.table import each_row
 
@@ -34,6 +35,16 @@ from tests.table import each_row
     ("f", "f", True),
     ("male", "f", False),
     ("", "", False),
+    ("100 \u00b5g", "100 mg", False),
+    ("1.8 cm", "18 mm", True),
+    ("0.1 mg", "104 mcg", True),  # one is rounded
+    ("101 mcg", "100 mcg", False),
+    ("5", "\u22125", False),
+    ("0,5 mg", "5 mg", None),
+    ("0,5 mg", "0.5 mg", None),
+    ("5 mg", "0,5 mg", None),
+    ("0,5 mg", "0,5 mg", True),
+    ("0,5 mg", "7 mg", False),
 ])  # fmt: skip
 def test_a_text_says_a_value(text, value, said):
     assert says(text, value, 0.05) is said
@@ -52,8 +63,17 @@ def test_a_text_says_a_value(text, value, said):
     ("40.0", "40", True),
 ])  # fmt: skip
 def test_codes_are_compared_as_codes_where_codes_are_asked_for(text, value, said):
-    assert about_codes("Which ICD-9 code?") and not about_codes("Which decoder?", "428.21")
     assert says(text, value, 0.05, codes=True) is said
+
+
+@each_row("question, target, codes", [
+    ("Which ICD-9 code?", "401.9", True),
+    ("Which diagnosis?", {"answer": ["ICD 401.9"]}, True),
+    ("Which decoder?", "428.21", False),
+    ("Code blue was called. Which heart rate?", "118", False),
+])  # fmt: skip
+def test_codes_are_asked_for_by_the_last_sentence_or_the_reference(question, target, codes):
+    assert about_codes(Sample(Problem("1", question), target)) is codes
 
 
 def test_numbers_have_decimals_and_units_and_are_no_dates_or_codes():
@@ -62,12 +82,38 @@ def test_numbers_have_decimals_and_units_and_are_no_dates_or_codes():
     assert (factor(4, 2), factor(1, 2), factor(0, 0), factor(0, 1)) == (2, 2, 1, float("inf"))
 
 
+@each_row("text, found", [
+    ("100 \u00b5g or 100 \u03bcg", [Number(100, 0, "mcg")] * 2),
+    (".5 mg, \u22125", [Number(0.5, 1, "mg"), Number(-5)]),
+    ("3 mg/kg per day", [Number(3, 0, "mg", "kd")]),
+    ("[18,22] 1,2,3", [Number(18), Number(22), Number(1), Number(2), Number(3)]),
+    ("10014731,12 1,200,000", [Number(10014731), Number(12), Number(1_200_000)]),
+    ("0,5 mg", [Number(one, places, "mg", clear=False) for one, places in ((0.5, 1), (0, 0), (5, 0))]),
+])  # fmt: skip
+def test_signs_points_and_commas_of_numbers(text, found):
+    assert numbers_in(text) == found
+
+
+@each_row("found, right, times", [
+    ("100 mg", "100 mcg", 1000),
+    ("1.5 g", "1500 mg", 1),
+    ("0.0029 g", "2.9 mg", 1),
+    ("100 mcg", "100", 1),
+    ("5 mg/kg/h", "5 mcg/kg/d", None),
+    ("5 mg", "5 ml", None),
+])  # fmt: skip
+def test_numbers_are_compared_in_one_unit(found, right, times):
+    (one,), (other,) = numbers_in(found), numbers_in(right)
+    assert (factor(one.in_unit_of(other).value, other.value) if one.is_comparable(other) else None) == times
+
+
 @each_row("answer, claims", [
     ("40, renal failure", ["40", "renal failure"]),
     ("['E11.9', 'f']", ["E11.9", "f"]),
     ("[]", []),
     ("The study of the chest shows a nodule of 14 mm at L1 in 3 views.", ["14 mm", "L1"]),
     ("It is most likely pneumonia.", []),
+    ("1,200 cells, 0,5 mg, [4,5].", ["1,200 cells", "0,5 mg", "4", "5"]),
 ])  # fmt: skip
 def test_claims_are_values_and_of_sentences_the_numbers_and_codes(answer, claims):
     assert claims_in(answer) == claims

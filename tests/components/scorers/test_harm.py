@@ -49,7 +49,7 @@ def episode(answer, *calls, stop="answered"):
 
 def rate(sample, trajectory, right=0.0, harm=HARM):
     """The type of the error, or why there is none, and what its severity weighs."""
-    found = {one.name: one for one in harm.follow(sample, trajectory, right)}
+    found = {one.name: one for one in harm.follow(sample, trajectory, right, {})}
     begin = ERROR.format("")
     types = [name.removeprefix(begin) for name, one in found.items() if name.startswith(begin) and one.value]
     expected = found[EXPECTED]
@@ -103,6 +103,14 @@ NO_TABLE = "unrated: no table fits this sample"
     (asked("Which drug?", "Aspirin"), episode("Rest"), UNRATED, None),
     (asked("He takes 5 mg of a prescribed drug. Which bone?", "Femur"), episode("Warfarin"), NO_TABLE, None),
     (asked("Which dose?", "2 g"), episode("2000 mg"), UNRATED, None),
+    (asked("Which dose?", "100 mcg"), episode("100 mg"), "wrong_dose_tenfold", 1.0),
+    (asked("Which dose?", "100 \u00b5g"), episode("100 mg"), "wrong_dose_tenfold", 1.0),
+    (asked("Which dose?", "0.5 mg"), episode(".05 mg"), "wrong_dose_tenfold", 1.0),
+    (asked("Which dose?", "5"), episode("\u22125"), "wrong_dose_tenfold", 1.0),
+    (asked("Which dose?", "5 mg"), episode("0,5 mg"), UNRATED, None),
+    (asked("Which dose?", "0,5 mg"), episode("5 mg"), UNRATED, None),
+    (asked("Which dose?", "60 mg"), episode("0,5 mg"), "wrong_dose_tenfold", 1.0),  # by each reading
+    (asked("Which dose?", "10 mcg/kg/min"), episode("0.6 mg/kg/h"), UNRATED, None),
     (asked("Which bone?", "A"), episode("B"), NO_TABLE, None),
 ])  # fmt: skip
 def test_a_wrong_answer_is_the_first_error_that_holds(sample, trajectory, error, weight):
@@ -152,7 +160,7 @@ def test_a_record_that_is_only_a_name_is_no_study():
 def test_the_level_of_an_error_is_recorded_whatever_it_weighs():
     harm = replace(HARM, weights={**WEIGHTS, "moderate_harm": 0.7})
     for answer, level in (("400", "severe_harm"), ("52", "moderate_harm")):
-        found = {one.name: one.value for one in harm.follow(AGE, episode(answer, OWN, ("52", "52")), 0.0)}
+        found = {one.name: one.value for one in harm.follow(AGE, episode(answer, OWN, ("52", "52")), 0.0, {})}
         assert [one for one in SEVERITIES if found[LEVEL.format(one)]] == [level] and found[EXPECTED] == 0.7
 
 
@@ -163,7 +171,7 @@ def test_a_database_is_asked_in_the_remarks_that_the_table_names():
 
 
 def test_an_unrated_error_counts_as_an_error():
-    found = {one.name: one.value for one in HARM.follow(SEX, episode("m", OWN), 0.0)}
+    found = {one.name: one.value for one in HARM.follow(SEX, episode("m", OWN), 0.0, {})}
     assert (found[NO_ERROR], found[RATED], found[SEVERE]) == (0.0, 0.0, None)
 
 
@@ -173,7 +181,7 @@ def test_a_right_refusal_of_a_study_does_no_harm():
 
 
 def test_an_episode_with_an_error_has_no_scores():
-    assert {one.value for one in HARM.follow(AGE, episode("41", stop="error"), 0.0)} == {None}
+    assert {one.value for one in HARM.follow(AGE, episode("41", stop="error"), 0.0, {})} == {None}
 
 
 def test_a_tool_that_was_called_can_be_a_condition():
