@@ -210,7 +210,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
     if cfg.get("protocol"):
-        facts |= conform(cfg, facts)
+        facts |= conform(cfg, facts, manifest.read(folder).get("protocol", {}).get("log", ""))
     manifest.refuse_others(folder, facts)
     refuse_changed_records(folder)
     async with AsyncExitStack() as own:

@@ -105,15 +105,17 @@ def code_digest(allow: Sequence[str]) -> str:
     return total.hexdigest()
 
 
-def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
+def conform(cfg: Mapping[str, Any], facts: Manifest, seen: str = "") -> Manifest:
     """What a manifest says of the study that a config names: which planned run this is, and how it deviates, with a
-    note. Raises ConfigError where it does and no reason is given."""
+    note. ``seen``: the digest of the log's line that a resumed run saw. Raises ConfigError where it deviates and no
+    reason is given."""
     path, reason = Path(cfg["protocol"]), (cfg["run"]["deviation"] or "").strip()
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
-    each = [(one, differences_of(planned := one["planned"], {"data.ids": planned["data.ids"]} | now))
-            for one in frozen.runs]  # fmt: skip
-    one, differing = min(each, key=lambda of: len(of[1]))
+    planned = [one["planned"] for one in frozen.runs]
+    differences = [differences_of(before, {"data.ids": before["data.ids"]} | now) for before in planned]
+    differing = min(differences, key=len)
+    one = frozen.runs[differences.index(differing)]
     changes = [*frozen.changes(), *differing]
     if changes and not reason:
         more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
@@ -124,7 +126,8 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> Manifest:
         )
     found: ProtocolFacts = {
         "study": str(path.absolute()), "frozen": frozen.digest, "arm": one["arm"], "seed": one["seed"],
-        "planned": one["episodes"], "deviations": changes, "reason": reason if changes else None, "log": log.last(path),
+        "planned": one["episodes"], "deviations": changes, "reason": reason if changes else None,
+        "log": log.last(path, seen),
     }  # fmt: skip
     note = [f"deviates from {path} ({reason}): {'; '.join(changes)}"] if changes else []
     return {"protocol": found, "notes": [*facts["notes"], *note]}

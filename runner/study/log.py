@@ -36,22 +36,24 @@ def add(study: Path, event: Event) -> None:
 
 def note_begin(folder: Path, notes: Manifest) -> None:
     """Log that a study's run or a part of it began or was resumed, and how it deviates. Raises ConfigError, OSError."""
-    if (of := notes.get("protocol")) is not None and is_here(Path(of["study"]), str(folder)):
+    if (facts := notes.get("protocol")) is not None and is_here(Path(facts["study"]), str(folder)):
         event = "part" if notes["shard"] else "resumed" if notes["resumed"] else "run"
-        facts = {key: of[key] for key in ("arm", "seed", "deviations", "reason")}
-        add(Path(of["study"]), {"event": event, "id": notes["id"], "folder": str(folder.absolute()), **facts})
+        kept = {key: facts[key] for key in ("arm", "seed", "deviations", "reason")}
+        add(Path(facts["study"]), {"event": event, "id": notes["id"], "folder": str(folder.absolute()), **kept})
 
 
 def note_end(notes: Manifest) -> None:
-    """Keep in the manifest of a study's run the log's last line, as far as the log is still where it was."""
-    if (of := notes.get("protocol")) is not None:
-        of["log"] = last(Path(of["study"])) or of.get("log", "")
+    """Keep in the manifest of a study's run the log's last line."""
+    if (facts := notes.get("protocol")) is not None:
+        facts["log"] = last(Path(facts["study"]), facts.get("log", ""))
 
 
-def last(study: Path) -> str:
-    """The digest of the last line; empty without a log."""
+def last(study: Path, seen: str) -> str:
+    """The digest of the last line; that of a line that was ``seen`` and is not there any more: it proves that the log
+    was cut. Empty without both."""
     path = file_of(study)
-    return _digest(path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]) if path.exists() else ""
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1] if path.exists() else []
+    return seen if seen and all(_digest([line]) != seen for line in lines) else _digest(lines)
 
 
 def has(study: Path, digest: str) -> bool:
