@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from components.core.score_names import EXPECTED, RATED
@@ -14,10 +15,12 @@ from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics, rows_by_path
 from runner.results.ratings import ONLY_RATED
 from runner.results.sheets import USD, columns
-from runner.results.table import OVERFLOWS, Table
+from runner.results.table import OVERFLOWS, Table, rated_harm
 from runner.storage.schema import Record
 
 APART = "judge"  # the purpose of calls that ask about the agent; they are in no total
+FEWEST_HARMED = 5  # patients that show how much harm varies
+TOO_FEW_HARMED = "too few harmed"
 COLUMNS = columns(("calls", "calls"), ("tokens in", "tokens"), ("tokens out", "tokens"), ("USD", USD))
 TOTALS = ("calls/total", "tokens/input", "tokens/output", "cost/usd")
 _OF_A_PURPOSE = {
@@ -91,22 +94,29 @@ def as_dicts(metrics: Mapping[str, Metric]) -> dict[str, MetricJSON]:
 
 def _scores(table: Table, names: Sequence[str], kinds: Kinds, rows: Rows | None = None) -> dict[str, Mean]:
     """Mean of every score over these rows, or all; what is unscored is left out and counted."""
-    rows = table.in_order(rows)
-    clusters, means = table["number"][rows], {}
+    rows, means = table.in_order(rows), {}
     for name in names:
-        values, ceilings = table[f"scores/{name}"][rows], table[f"ceilings/{name}"][rows]
-        if name == EXPECTED and all_unrated(table.values(RATED)[rows]):
-            values = np.full_like(values, np.nan)
-        known = ceilings[~np.isnan(ceilings)]
-        ceiling = sum_of(known) / len(known) if len(known) else None
-        means[name] = unfinished_mean(values, clusters, Scale(kind_of(name, kinds)), ceiling)
+        values, scale = table[f"scores/{name}"], Scale(kind_of(name, kinds))
+        if name == EXPECTED:
+            means[name] = mean_harm(table, values, rows, scale)
+            continue
+        ceilings = table[f"ceilings/{name}"][rows]
+        there = ceilings[~np.isnan(ceilings)]
+        ceiling = sum_of(there) / len(there) if len(there) else None
+        means[name] = unfinished_mean(values[rows], table["number"][rows], scale, ceiling)
     return means
 
 
-def all_unrated(errors: Floats) -> bool:
-    """Whether there are errors and none has a known severity (1; 0 unknown; NaN no error): then right answers alone are
-    rated, and their harm says nothing of all."""
-    return bool((errors == 0.0).any() and not (errors == 1.0).any())
+def mean_harm(table: Table, values: Floats, rows: Rows, scale: Scale) -> Mean:
+    """The mean of expected harm over these rows, without an interval where one to four patients have harm: the rare
+    worst cases are not among so few."""
+    rows = table.in_order(rows)
+    harms, clusters = rated_harm(values[rows], table.values(RATED)[rows]), table["number"][rows]
+    found = unfinished_mean(harms, clusters, scale)
+    if 0 < len(np.unique(clusters[harms > 0])) < FEWEST_HARMED:
+        metric = replace(found.metric, ci_low=None, ci_high=None, no_interval=TOO_FEW_HARMED)
+        return replace(found, metric=metric, resampled=None)
+    return found
 
 
 def _endings(table: Table) -> dict[str, Mean]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
+from components.core.score_names import EXPECTED
 from runner.results import significance
 from runner.results.arrays import Floats, Rows, np
 from runner.results.formulas import NOTHING
@@ -18,7 +19,7 @@ from runner.results.table import Key, Path, Table, align
 from runner.storage.schema import Record
 
 _DIGITS = 12
-MCNEMAR, UNSCORED = "McNemar", "unscored"
+MCNEMAR, UNSCORED, UNRATED = "McNemar", "unscored", "without rated harm"
 _FEWEST_VARYING = 3  # clusters that show how much they vary
 _OF_PAIRS = ("strata", "number", "rank")  # columns that are needed of them
 _NO_EFFECT = 1e-6  # standard deviations
@@ -53,7 +54,7 @@ def pairs_of(
     unpaired: dict[str, list[str]] = {}
     for place in np.flatnonzero(~paired).tolist():
         stops = [None if row < 0 else side["stop"][row] for side, row in ((mine, left[place]), (theirs, right[place]))]
-        reason = "ended in an error" if "error" in stops else UNSCORED
+        reason = "ended in an error" if "error" in stops else UNRATED if metric == EXPECTED else UNSCORED
         reason = "run on one side only" if None in stops else reason
         unpaired.setdefault(reason, []).append(_name(keys[place]))
     gains = _subtract(values[paired], others[paired], direction)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from components.core.compact import compact_json
+from components.core.score_names import EXPECTED, RATED
 from components.core.types import CONTEXT_LENGTH
 from runner.results.arrays import Array, Floats, Rows, np
 from runner.storage.schema import Record
@@ -157,9 +158,16 @@ class Table:
         return np.where(stops == "error", np.nan, found)
 
     def values_of(self, metric: str, rows: Rows) -> Floats:
-        """The same of some rows; NaN for -1."""
+        """The same of some rows, by which methods are compared; NaN for -1. Of expected harm as ``rated_harm``."""
         found: Floats = np.append(self.values(metric), np.nan)[rows]
-        return found
+        return rated_harm(found, self.values_of(RATED, rows)) if metric == EXPECTED else found
+
+
+def rated_harm(harms: Floats, errors: Floats) -> Floats:
+    """Expected harm; NaN where there are errors and none has a known severity (1; 0 unknown; NaN no error): then right
+    answers alone are rated, and their harm says nothing of all."""
+    unrated = (np.isnan(harms) & (errors == 0.0)).any() and not (errors == 1.0).any()
+    return np.full_like(harms, np.nan) if unrated else harms
 
 
 class Sorted(NamedTuple):

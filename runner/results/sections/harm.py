@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from components.core.score_names import ERROR, EXPECTED, RATED, SEVERE
 from runner.results.arrays import Floats, Rows, np
 from runner.results.cells import number
-from runner.results.intervals import Mean, Metric, mean_of
+from runner.results.intervals import Mean
 from runner.results.kinds import Scale, natural_order
-from runner.results.metrics import all_unrated
+from runner.results.metrics import FEWEST_HARMED, TOO_FEW_HARMED, mean_harm
 from runner.results.ratings import ONLY_RATED, SEVERITY, find_ratings
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
@@ -30,8 +29,6 @@ _ERRORS = ERROR.format("")
 _HUNDRED = 100.0
 _SHARE = Scale("share")
 _BANDS = ((18, "0-17"), (45, "18-44"), (65, "45-64"), (math.inf, "65 or older"))  # years below which they end
-_FEWEST = 5  # patients with harm that show how much it varies
-_TOO_FEW = "too few harmed"
 _WORST, _READ = 50, 20  # cases of the table; of one that Markdown has
 _MOST = 24  # values of a stratum
 _UNIT = "per 100 cases"
@@ -50,7 +47,7 @@ def harm(runs: Sequence[Run]) -> Section | None:
         "Errors by how much harm they can do to a patient, as tables of errors say (docs/guides/harm.md). The number "
         "of a case is the weight of its level, 0 for none and 1 for death. An unrated case has an error, or may have "
         "one, of which no table says how bad it is; it is never counted as harmless. Harm of one to "
-        f"{_FEWEST - 1} patients has no interval ({_TOO_FEW}): the rare worst cases are not among so few."
+        f"{FEWEST_HARMED - 1} patients has no interval ({TOO_FEW_HARMED}): the rare worst cases are not among so few."
     )
     ones = [one for one, _ in found]
     parts = [_expected(ones), _errors(ones), _worst(found), _groups(ones)]
@@ -64,10 +61,10 @@ def _expected(found: Sequence[RunMetrics]) -> Sheet:
         table = one.run.table
         values, ended = table.values(EXPECTED), table["stop"] != "error"
         unrated = int((np.isnan(values) & ended).sum())
-        weights, errors = weights_of(one.run.cfg) or {"": 0.0, "death": 1.0}, table.values(RATED)
+        weights = weights_of(one.run.cfg) or {"": 0.0, "death": 1.0}
         ends = min(weights.values()), max(weights.values())
         bounds = [expected_harm(table, np.where(np.isnan(values) & ended, end, values)) for end in ends]
-        mean = None if all_unrated(errors) else expected_harm(table, values)
+        mean = expected_harm(table, values)
         rows.append([one.label, int(ended.sum()), unrated, mean, *bounds, one.value(RATED), one.value(SEVERE)])
     heads = columns(
         "run", ("cases", "cases"), ("unrated", "cases"), ("expected harm of rated cases", _UNIT, "lower"),
@@ -80,15 +77,7 @@ def _expected(found: Sequence[RunMetrics]) -> Sheet:
 
 def expected_harm(table: Table, values: Floats) -> Value | None:
     """The mean harm of all rated cases, per 100."""
-    everyone = np.ones(len(table), dtype=bool)
-    return Value.of(_metric(table, values, everyone, mean_of(table, values, _SHARE)), _HUNDRED)
-
-
-def _metric(table: Table, values: Floats, rows: Rows, one: Mean) -> Metric:
-    """The mean over marked rows, without its interval where too few patients have harm."""
-    harmed = len(np.unique(table["number"][rows & (values > 0)]))
-    few = replace(one.finished, ci_low=None, ci_high=None, no_interval=_TOO_FEW)
-    return few if 0 < harmed < _FEWEST else one.finished
+    return Value.of(mean_harm(table, values, table.in_order(), _SHARE).finished, _HUNDRED)
 
 
 def weights_of(cfg: Mapping[str, Any]) -> dict[str, float]:
@@ -174,18 +163,16 @@ def _groups(found: Sequence[RunMetrics]) -> Sheet:
     rows: list[list[Cell]] = []
     for one in found:
         table = one.run.table
-        values, errors = table.values(EXPECTED), table.values(RATED)
+        values, ended = table.values(EXPECTED), table["stop"] != "error"
         strata = [_strata_of(table, row) for row in range(len(table))]
         for stratum in dict.fromkeys(name for of in strata for name in of):
             names = np.array([of.get(stratum, "none") for of in strata])
             groups = sorted(set(names.tolist()), key=natural_order)
             for group in groups if 1 < len(groups) <= _MOST else ():
                 mine = names == group
-                mean = _metric(table, values, mine, mean_of(table, values, _SHARE, np.flatnonzero(mine)))
-                known, others = (not all_unrated(errors[side]) for side in (mine, ~mine))
-                line = [one.label, stratum, group, mean.n, mean.unscored]
-                line.append(Value.of(mean, _HUNDRED) if known else None)
-                rows.append([*line, gap(table, values, mine) if known and others else None])
+                counts = [int((mine & ended & (np.isnan(values) == unrated)).sum()) for unrated in (False, True)]
+                mean = Value.of(mean_harm(table, values, np.flatnonzero(mine), _SHARE).finished, _HUNDRED)
+                rows.append([one.label, stratum, group, *counts, mean, gap(table, values, mine)])
     heads = columns(
         "run", "stratum", "group", ("rated", "cases"), ("unrated", "cases"), ("expected harm", _UNIT, "lower"),
         Column("gap to all other cases", _UNIT, "lower", signed=True),
@@ -200,9 +187,8 @@ def gap(table: Table, values: Floats, mine: Rows, scale: Scale = _SHARE) -> Valu
     """The mean over the rows that ``mine`` marks less that over the others, per 100 cases; None where one of them has
     no interval."""
     sides = mine, ~mine
-    a, b = means = [mean_of(table, values, scale, np.flatnonzero(rows)) for rows in sides]
-    metrics = (_metric(table, values, rows, one) for rows, one in zip(sides, means, strict=True))
-    reach_a, reach_b = map(_reaches, metrics)
+    a, b = means = [mean_harm(table, values, np.flatnonzero(rows), scale) for rows in sides]
+    reach_a, reach_b = _reaches(a), _reaches(b)
     if reach_a is None or reach_b is None:
         return None
     spread = math.sqrt((a.variance or 0.0) * (b.variance or 0.0))
@@ -215,12 +201,12 @@ def gap(table: Table, values: Floats, mine: Rows, scale: Scale = _SHARE) -> Valu
     return Value(value * _HUNDRED, (value - low) * _HUNDRED, (value + high) * _HUNDRED)
 
 
-def _reaches(one: Metric) -> tuple[float, float] | None:
+def _reaches(mean: Mean) -> tuple[float, float] | None:
     """How far an interval reaches below and above its mean; None where the table shows none."""
-    shown = Value.of(one)
-    if one.value is None or one.ci_low is None or one.ci_high is None or (shown and shown.without):
+    one = Value.of(mean.finished)
+    if one is None or one.without or one.value is None or one.low is None or one.high is None:
         return None
-    return one.value - one.ci_low, one.ci_high - one.value
+    return one.value - one.low, one.high - one.value
 
 
 def _covariance(table: Table, values: Floats, sides: Sequence[Rows], means: Sequence[Mean]) -> float:

@@ -10,6 +10,7 @@ from runner.results.kinds import Scale
 from runner.results.metrics import metrics
 from runner.results.runs import Run
 from runner.results.sections.harm import expected_harm, gap, harm
+from runner.results.sheets import Value
 from runner.results.table import Table
 from tests.runner.results.folders import CFG, write
 from tests.slow import slow
@@ -108,8 +109,10 @@ def test_harm_of_few_patients_has_no_interval_and_no_gap():
     for harmed, shown in ((0, True), (1, False), (4, False), (5, True)):
         values = np.array([0.25 + 0.01 * n for n in range(harmed)] + [0.0] * (20 - harmed) + [0.25, 0.0] * 10)
         assert (gap_of(values, range(40), mine) is not None) is shown
-        alone = expected_harm(table_of(values[mine], range(20)), values[mine])
+        table = table_of(values[mine], range(20))
+        alone, stored = expected_harm(table, values[mine]), metrics(table, {EXPECTED: "share"})[EXPECTED]
         assert (alone.low is not None) is shown and alone.without == ("" if shown else "too few harmed")
+        assert alone == Value.of(stored, 100.0), "metrics.json has the same number"
 
 
 def test_runs_without_harm_have_no_section(tmp_path, capsys):

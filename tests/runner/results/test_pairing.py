@@ -5,7 +5,8 @@ from math import isnan
 import numpy as np
 import pytest
 
-from runner.results.kinds import NUMBER
+from components.core.score_names import EXPECTED, RATED
+from runner.results.kinds import NUMBER, Scale
 from runner.results.pairs import difference_of, pairs_of
 from runner.results.significance import compare
 from runner.results.table import OWN, Table, align
@@ -29,6 +30,19 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
         "ended in an error": ["b"], "unscored": ["c"], "run on one side only": ["d", "e"],
     }, "an error is never a zero"  # fmt: skip
     assert found.n_unpaired == 4
+
+
+def test_harm_is_not_compared_where_a_side_has_errors_and_none_is_rated():
+    def harms(*cases):
+        return [record(f"s{n}", None) | {"scores": {EXPECTED: harm, RATED: rated}} for n, (harm, rated) in
+                enumerate(cases)]  # fmt: skip
+
+    right, unrated, bad = (0.0, None), (None, 0.0), (0.7, 1.0)
+    theirs = harms(right, right, bad)
+    found = pairs_of(harms(right, unrated, right), theirs, EXPECTED, Scale("share"), "lower")
+    assert not len(found.gains) and found.unpaired == {"without rated harm": ["s0", "s1", "s2"]}
+    found = pairs_of(harms(bad, unrated, right), theirs, EXPECTED, Scale("share"), "lower")
+    assert found.gains.tolist() == [-0.7, 0.7] and found.unpaired == {"without rated harm": ["s1"]}
 
 
 def test_sample_with_a_missing_epoch_is_named():
