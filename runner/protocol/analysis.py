@@ -8,12 +8,12 @@ from pathlib import Path
 from runner.results.arrays import np
 from runner.results.claims import adjusted, claim_p
 from runner.results.levels import rows_by_path
-from runner.results.pairs import UNSCORED, Difference, Pairs, difference_of, pairs_of
+from runner.results.pairs import UNRATED, UNSCORED, Difference, Pairs, difference_of, pairs_of
 from runner.results.runs import Run
 from runner.results.table import Table
 from runner.study import log
 from runner.study.frozen import Frozen
-from runner.study.looks import Started, looks, runs_of
+from runner.study.looks import StudyRun, furthest_of, looks, runs_of
 from runner.study.plan import LOOK, Hypothesis, Study
 
 Key = tuple[str, int]  # arm and seed
@@ -38,20 +38,17 @@ class Analysis:
 
     frozen: Frozen
     runs: Mapping[Key, Run]
-    others: Sequence[Started]
-    missing: Sequence[Started]
+    others: Sequence[StudyRun]
+    missing: Sequence[StudyRun]
 
     @classmethod
     def of(cls, path: Path, folders: Sequence[Path]) -> "Analysis":
         """Choose the runs: of each arm and seed the first that is whole, whatever came later, else the one that is
         furthest. Raises ConfigError."""
         frozen, found = Frozen.read(path), runs_of(path, folders)
-        chosen = list[Started]()
-        for (arm, seed), planned in frozen.episodes.items():
-            mine = [one for one in found if (one.arm, one.seed) == (arm, seed) and one.n]
-            chosen += sorted(mine, key=lambda one: -min(one.n or 0, planned))[:1]  # which keeps the order of equal ones
-        others = [one for one in found if one.n is not None and one not in chosen]
-        runs = {(one.arm, one.seed): Run.read(one.folder) for one in chosen}
+        chosen = furthest_of(frozen, found)
+        others = [one for one in found if one.n is not None and one not in chosen.values()]
+        runs = {key: Run.read(one.folder) for key, one in chosen.items()}
         return cls(frozen, runs, others, [one for one in found if one.n is None])
 
     @property
@@ -88,25 +85,25 @@ class Analysis:
             if all(key in self.runs for key in keys):
                 sides = [self.tables[key] for key in keys]
                 if stratum is not None:
-                    sides = [of.take(rows_by_path(of, stratum[:1]).get(stratum[1:], np.arange(0))) for of in sides]
+                    sides = [arm.take(rows_by_path(arm, stratum[:1]).get(stratum[1:], np.arange(0))) for arm in sides]
                 scale = self.runs[keys[0]].scale(one.metric)
                 found.append(pairs_of(sides[0], sides[1], one.metric, scale, one.direction, _TO_JOIN))
         if not found:
             return None
-        reasons = dict.fromkeys(reason for of in found for reason in of.unpaired)
-        unpaired = {reason: [name for of in found for name in of.unpaired.get(reason, ())] for reason in reasons}
-        gains = np.concatenate([of.gains for of in found])
-        return Pairs(Table.join([of.table for of in found]), gains, unpaired, found[0].scale)
+        reasons = dict.fromkeys(reason for pairs in found for reason in pairs.unpaired)
+        unpaired = {reason: [name for pairs in found for name in pairs.unpaired.get(reason, ())] for reason in reasons}
+        gains = np.concatenate([pairs.gains for pairs in found])
+        return Pairs(Table.join([pairs.table for pairs in found]), gains, unpaired, found[0].scale)
 
     @cached_property
     def findings(self) -> list[Finding]:
         """Of all hypotheses, in their order."""
         asked, n = self.study.hypotheses, len(self.study.primary)
-        found = [self.difference(one) for one in asked]
-        p_values = [None if one is None else claim_p(one, of.bounds) for of, one in zip(asked, found, strict=True)]
+        gains = [self.difference(one) for one in asked]
+        p_values = [gain if gain is None else claim_p(gain, one.bounds) for one, gain in zip(asked, gains, strict=True)]
         first, second = adjusted(p_values[:n], p_values[n:], self.study.multiplicity == "sequence")
-        rows = zip(asked, found, p_values, [*first, *second], strict=True)
-        return [Finding(one, of, p, last, self._verdict(one, p, last)) for one, of, p, last in rows]
+        rows = zip(asked, gains, p_values, [*first, *second], strict=True)
+        return [Finding(one, gain, p, last, self._verdict(one, p, last)) for one, gain, p, last in rows]
 
     def difference(self, one: Hypothesis, stratum: tuple[str, str] | None = None) -> Difference | None:
         """The gain of a hypothesis, or that in a stratum; of a mean of means as the metric is one."""
@@ -118,8 +115,8 @@ class Analysis:
     @cached_property
     def interim(self) -> bool:
         """Whether this is an interim analysis that was planned."""
-        seen = looks(self.frozen.path)
-        return bool(self.lacking and seen) and seen[-1][1]
+        seen = looks(self.frozen.path) if self.lacking else []
+        return bool(seen) and seen[-1][1]
 
     @property
     def level(self) -> float:
@@ -131,13 +128,14 @@ class Analysis:
         if self.lacking and not (shown and self.interim):
             return "not decided"
         found = "shown" if shown else "cannot be tested" if p is None else "not shown"
-        return f"{found}{' at a planned look' * self.interim}{', with deviations' * self._deviates(one)}"
+        unrated = f", {n:,} pairs {UNRATED}" if (n := self._unpaired(one).get(UNRATED, 0)) else ""
+        return f"{found}{' at a planned look' * self.interim}{', with deviations' * self._deviates(one)}{unrated}"
 
     def _deviates(self, one: Hypothesis) -> bool:
         """Whether a run of either arm deviates or is gone, a planned pair was lost, or the log."""
         mine = {run.manifest["id"] for (arm, _), run in self.runs.items() if arm in one.compare}
         deviating = {event["id"] for event in log.events(self.frozen.path) if event.get("deviations")}
-        gone = [(of.arm, of.seed) for of in self.missing] + self.cut_off
+        gone = [(run.arm, run.seed) for run in self.missing] + self.cut_off
         return bool(mine & deviating or self.lost(one)) or any(arm in one.compare for arm, _ in gone)
 
     @cached_property
@@ -147,6 +145,9 @@ class Analysis:
         return [key for key, digest in seen.items() if digest and not log.has(self.frozen.path, digest)]
 
     def lost(self, one: Hypothesis) -> dict[str, int]:
-        """Why planned pairs are not there, and how many; not of samples that a metric does not score."""
+        """Why planned pairs are not there, and how many; not of samples that a metric does not score or rate."""
+        return {why: n for why, n in self._unpaired(one).items() if why not in (UNSCORED, UNRATED)}
+
+    def _unpaired(self, one: Hypothesis) -> dict[str, int]:
         pairs = self.pairs[one.name]
-        return {why: len(names) for why, names in (pairs.unpaired if pairs else {}).items() if why != UNSCORED}
+        return {why: len(names) for why, names in (pairs.unpaired if pairs else {}).items()}

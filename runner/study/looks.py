@@ -10,7 +10,7 @@ from runner.study.frozen import Frozen
 
 
 @dataclass(frozen=True)
-class Started:
+class StudyRun:
     """A run that began under a study; ``n``: its episodes so far, None where its folder is gone."""
 
     arm: str
@@ -19,18 +19,27 @@ class Started:
     n: int | None
 
 
-def runs_of(study: Path, folders: Iterable[Path] = ()) -> list[Started]:
+def runs_of(study: Path, folders: Iterable[Path] = ()) -> list[StudyRun]:
     """The runs of a study in the order in which they began, without parts of one; where one was moved, that of
     ``folders`` with its id."""
     given = {folder: notes for folder in folders if "protocol" in (notes := manifest.read(folder))}
-    found, first = list[Started](), dict[str, log.Event]()
+    found, first = list[StudyRun](), dict[str, log.Event]()
     for event in log.events(study):
         if event["event"] in ("run", "resumed"):  # whose first line may be lost with the process
             first.setdefault(event["id"], event)
     for event in first.values():
         places = [folder for folder, notes in given.items() if notes["id"] == event["id"]] or [Path(event["folder"])]
         here = manifest.read(places[0]).get("id") == event["id"]
-        found.append(Started(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
+        found.append(StudyRun(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
+    return found
+
+
+def furthest_of(frozen: Frozen, runs: Sequence[StudyRun]) -> dict[tuple[str, int], StudyRun]:
+    """(arm, seed) -> the first run that is whole, whatever came later, else the one that is furthest."""
+    found = dict[tuple[str, int], StudyRun]()
+    for key, planned in frozen.episodes.items():
+        if mine := [one for one in runs if (one.arm, one.seed) == key and one.n]:
+            found[key] = max(mine, key=lambda one: min(one.n or 0, planned))  # of equal ones the first
     return found
 
 
@@ -40,7 +49,7 @@ def looks(study: Path) -> list[tuple[log.Event, bool]]:
     planned_at, found = Frozen.read(study).study.looks, list[tuple[log.Event, bool]]()
     for event in log.events(study, "look"):
         n, before = min(event["n"].values()), [min(one["n"].values()) for one, _ in found]
-        planned = any(look <= n and all(of < look or of == n for of in before) for look in planned_at)
+        planned = any(look <= n and all(earlier < look or earlier == n for earlier in before) for look in planned_at)
         found.append((event, planned))
     return found
 
@@ -62,10 +71,16 @@ def note_merged(folder: Path) -> Path:
 
 def note_analysis(study: Path, folders: Sequence[Path], always: bool = True) -> None:
     """Log an analysis of a study: a look where planned runs are not whole."""
-    frozen, n = Frozen.read(study), dict[tuple[str, int], int]()
-    for one in runs_of(study, folders):
-        n[one.arm, one.seed] = max(n.get((one.arm, one.seed), 0), one.n or 0)
-    early = any(n.get(key, 0) < planned for key, planned in frozen.episodes.items())
+    frozen = Frozen.read(study)
+    runs = furthest_of(frozen, runs_of(study, folders))
+    early = any(key not in runs or (runs[key].n or 0) < planned for key, planned in frozen.episodes.items())
     if early or always:
-        done = {f"{arm}, seed {seed}": n.get((arm, seed), 0) for arm, seed in frozen.episodes}
+        done = {f"{arm}, seed {seed}": _n_analysed(frozen, runs.get((arm, seed))) for arm, seed in frozen.episodes}
         log.add(study, {"event": "look" if early else "analysis", "command": manifest.command_line(), "n": done})
+
+
+def _n_analysed(frozen: Frozen, run: StudyRun | None) -> int:
+    """How many samples of a run, over their epochs, are not excluded and have an episode without an error."""
+    episodes = records.read(run.folder, steps=False) if run else ()
+    ended = [one for one in episodes if one["stop"] != "error"]
+    return len({one["sample_id"] for one in ended if frozen.study.keeps(one["sample_id"], one.get("strata", {}))})

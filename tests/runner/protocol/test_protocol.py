@@ -20,7 +20,7 @@ from runner.results.merge import merge
 from runner.storage import disk, manifest
 from runner.study import log
 from runner.study.frozen import conform
-from runner.study.looks import looks, note_merged, runs_of
+from runner.study.looks import looks, note_analysis, note_merged, runs_of
 from tests.acceptance.command import run_in_process
 from tests.runner.results.test_merge import shard
 from tests.slow import slow
@@ -259,6 +259,19 @@ def test_planned_looks_are_not_held_against_a_study(frozen, monkeypatch):
     assert [planned for _, planned in looks(path)] == [False, True, False, False, False, True, True]
 
 
+def test_a_look_counts_samples_that_can_be_analysed(frozen):
+    study = frozen / "study.yaml"
+    study.write_text(STUDY + "exclusions: [{reason: damaged, ids: [q9]}]\n")
+    assert main(["freeze", "study.yaml", "--amend", "exclusions"]) == 0
+    facts = {"study": str(study), "arm": "checked", "seed": 0, "deviations": [], "reason": None}
+    folder = shard(frozen / "a", None, ("q1", 0), ("q1", 1), ("q9", 0), id="a", resumed=[], protocol=facts)
+    with (folder / "records.jsonl").open("a") as file:
+        file.write(json.dumps({"sample_id": "q2", "epoch": 0, "stop": "error"}) + "\n")
+    log.note_begin(folder, manifest.read(folder))
+    note_analysis(study, [])
+    assert [event["n"] for event in events(frozen, "look")] == [{"checked, seed 0": 1, "unchecked, seed 0": 0}]
+
+
 @slow
 def test_a_run_that_was_not_begun_under_the_protocol_cannot_be_resumed_under_it(frozen):
     words = ("limit=16", "seed=0", "tracking=off", "verifier=accept")
@@ -304,6 +317,8 @@ def test_last_lines_that_a_run_saw_are_missed(whole, capsys):
         text = text_of(whole)
         assert text.count("the study's log has lost lines that were there when this run began or ended") == lost
         assert ("shown, with deviations" in text) == bool(lost)
+    assert run(whole, "verifier=reflect", "run.resume=reflect").code == 0
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 0 and "has lost lines" in text_of(whole)
 
 
 def test_a_frozen_form_that_was_changed_is_refused_wherever_it_is_read(whole, capsys):
