@@ -13,14 +13,14 @@ from runner.storage.integrity import changed_files, write_metrics
 from runner.terminal.command import print_note
 
 
-class Refreshed(NamedTuple):
+class RefreshedRun(NamedTuple):
     """A run with its metrics, and lines on what judges graded."""
 
     run: Run
-    graded: Sequence[str]
+    judge_lines: Sequence[str]
 
 
-def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
+def refresh(folder: Path, *, steps: bool = False) -> RefreshedRun:
     """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
     from runner.rating.command import judge_lines
 
@@ -31,7 +31,7 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
     vars(run)["summary"] = summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
     write_metrics(folder, as_json(summary))
-    graded = judge_lines(folder, facts.get("id"), run.scores)
-    text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
+    lines = judge_lines(folder, facts.get("id"), run.scores)
+    text = report(facts, summary, None) + "".join(f"\n- {line}" for line in lines) + ("\n" if lines else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
-    return Refreshed(run, graded)
+    return RefreshedRun(run, lines)

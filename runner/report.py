@@ -14,7 +14,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
-from runner.refresh import Refreshed, refresh
+from runner.refresh import RefreshedRun, refresh
 from runner.results.folders import folder_of
 from runner.results.merge import merge
 from runner.results.processes import map_folders
@@ -97,8 +97,8 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
     runs = [run for run, _ in found]
     if len(runs) > 1 and not whole:
         show_sheet(jobs_table(f"{len(runs)} runs", read_metrics(*runs)))
-        graded = [f"{run.folder}: {line}" for run, lines in found for line in lines]
-        print(*graded, f"each run, all values: {_PROGRAM} table FOLDER --all", "", sep="\n")  # noqa: T201
+        judge_lines = [f"{run.folder}: {line}" for run, lines in found for line in lines]
+        print(*judge_lines, f"each run, all values: {_PROGRAM} table FOLDER --all", "", sep="\n")  # noqa: T201
     for one in found if whole or len(runs) == 1 else ():
         _show(one, whole)
     if len(runs) > 1:
@@ -207,12 +207,12 @@ def _rate(options: Options) -> None:
         annotate(runs, options.rubric, home, n=options.n, raters=options.raters, seed=options.seed)
 
 
-def _show(found: Refreshed, whole: bool = False) -> None:
+def _show(found: RefreshedRun, whole: bool = False) -> None:
     """Print a run's metrics; ``whole``: by strata too."""
-    run, graded = found
+    run, judge_lines = found
     name = run.folder.name if run.manifest.get("sweep") else run.manifest["name"]
     present(f"{name}: {status_line(run.manifest, len(run.table))}", run.manifest, run.summary, whole)
-    print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
+    print(*judge_lines, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
         print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
 

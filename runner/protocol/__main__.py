@@ -29,7 +29,13 @@ _TEMPLATE = CONF / "studies" / "second_look.yaml"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
-    return exit_code_of(lambda: (options := _arguments(argv)).run(options))
+
+    def run() -> int | None:
+        options = _arguments(argv)
+        code: int | None = options.run(options)
+        return code
+
+    return exit_code_of(run)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -64,11 +64,13 @@ def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
         raise ConfigError(f"{where}: models: found {facts['models']}, the study states {dict(study.models)}")
     if facts["shard"] is not None:
         raise ConfigError(f"{where}: run.shard={facts['shard']}: a study plans whole runs; remove it from its words")
-    for one in (of for of in study.hypotheses if arm in of.compare):
+    for one in study.hypotheses:
+        if arm not in one.compare:
+            continue
         if one.metric not in facts["kinds"] and one.metric not in OWN:
-            known = nearest(one.metric, [*facts["kinds"], *OWN])
+            near = nearest(one.metric, [*facts["kinds"], *OWN])
             decides = f"; {facts['decides']} decides" if facts["decides"] else ""
-            raise ConfigError(f"{where}: {one.name}: no metric {one.metric!r}; {known}{decides}")
+            raise ConfigError(f"{where}: {one.name}: no metric {one.metric!r}; {near}{decides}")
         if (way := better(one.metric, [facts])) and way != one.direction:
             raise ConfigError(f"{where}: {one.name}: direction: {one.metric} is better {way}, not {one.direction}")
         if one.differ is not None and (kind := kind_of(one.metric, facts["kinds"])) != "proportion":

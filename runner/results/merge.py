@@ -27,8 +27,8 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     if new.exists():
         raise ConfigError(f"merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
-    if begun := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
-        raise ConfigError(f"merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
+    if unfinished := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
+        raise ConfigError(f"merge: {unfinished[0]} has not ended: {setting('run.resume', unfinished[0])} resumes it")
     mine, *others = (dict(pair for key in _SAME for pair in leaves(note.get(key), key)) for note in notes)
     for folder, other in zip(folders[1:], others, strict=True):
         both = [(key, other.get(key, "not set"), mine.get(key, "not set")) for key in dict.fromkeys([*other, *mine])]

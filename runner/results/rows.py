@@ -66,7 +66,7 @@ def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
 def _groups(run: Run) -> set[tuple[str, ...]]:
     """The parts that a run is of, by the levels of its scores; its dataset's name where there are none."""
     levels = {tuple(levels) for levels in run.levels.values()}
-    found = {tuple(str(of.get(level, "")) for level in strata) for strata in levels for of in run.table.kinds}
+    found = {tuple(str(strata.get(level, "")) for level in names) for names in levels for strata in run.table.kinds}
     return found or {(run.dataset,)}
 
 
@@ -86,13 +86,14 @@ def labels_of(runs: Sequence[Run]) -> list[str]:
     labels = [_label(run, runs) for run in runs]
     for label, equal in group_by(range(len(runs)), labels.__getitem__).items():
         if len(equal) > 1:
-            for n, name in zip(equal, _tell_apart([runs[n] for n in equal]), strict=True):
+            for n, name in zip(equal, _distinct_names([runs[n] for n in equal]), strict=True):
                 labels[n] = name if len(equal) == len(runs) else f"{label} {name}"
     return labels
 
 
-def _tell_apart(runs: Sequence[Run]) -> list[str]:
-    """What tells runs of the same settings apart: their limits, else the shortest ends of their paths."""
+def _distinct_names(runs: Sequence[Run]) -> list[str]:
+    """A name for each of these runs, which have the same settings: its limit where no two are equal, else the shortest
+    end of its path that no other has."""
     paths = [run.folder.absolute().parts for run in runs]
     ends = (["/".join(path[-n:]) for path in paths] for n in range(1, max(map(len, paths)) + 1))
     limits = [f"limit={run.cfg.get('limit')}" for run in runs]
@@ -124,9 +125,9 @@ def setting_word(run: Run, others: Sequence[Run], key: str, value: str) -> list[
     """``name=value`` of a setting in which these others differ, nothing where there are none; but the choice of a group
     that has the same there (a profile's settings are in many groups) where they all chose differently."""
     name = key.rpartition(".")[2]
-    for group, of in run.flat.items() if others else ():
+    for group, settings in run.flat.items() if others else ():
         within = group in run.choices and not any(_have_same_choice(one, run, group) for one in others)
-        if within and any(value == one and name == other.rpartition(".")[2] for other, one in of.items()):
+        if within and any(value == one and name == other.rpartition(".")[2] for other, one in settings.items()):
             return [run.choices[group]]
     return [f"{name}={value}"] if others else []
 
@@ -178,7 +179,7 @@ def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
     labels = {}
     for row in rows(*runs):  # runs that share a row have the names of their datasets too, or of their folders
         names = [run.dataset for run in row.runs]
-        names = names if len(set(names)) == len(names) else _tell_apart(row.runs)
+        names = names if len(set(names)) == len(names) else _distinct_names(row.runs)
         for run, name in zip(row.runs, names, strict=True):
             labels[run] = row.label if len(row.runs) == 1 else f"{row.label} {name}"
     return [RunMetrics(run, labels[run]) for run in runs]
@@ -196,11 +197,11 @@ def headline(
     """The metrics to show next to each other: those that are ``named``, then those of which the manifests of the jobs
     give a better direction, the first of each group before the second of any; all with a value somewhere. Errors,
     cost and time come last, without what is 0 in all jobs."""
-    valued = dict.fromkeys(name for job in jobs for name, of in job.items() if of.get("value") is not None)
+    valued = dict.fromkeys(name for job in jobs for name, metric in job.items() if metric.get("value") is not None)
     names = dict.fromkeys(name for job in jobs for name in job)
     there = [name for name in names if name in valued and kinds.better(name, manifests)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
-    occurred = {name for job in jobs for name, of in job.items() if of.get("value")}
+    occurred = {name for job in jobs for name, metric in job.items() if metric.get("value")}
     late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there and n in occurred]
     groups = group_by(there, lambda name: name.partition("/")[0])
     scored = [group for group in groups if group not in _TOTALS]
@@ -212,7 +213,7 @@ def headline(
 
 def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
-    scores = [{n: of for n, of in one.metrics.items() if n.partition("/")[0] not in _TOTALS} for one in found]
+    scores = [{n: value for n, value in one.metrics.items() if n.partition("/")[0] not in _TOTALS} for one in found]
     named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
     names = headline(scores, room, [one.run.manifest for one in found], named)
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
@@ -224,7 +225,7 @@ def better(found: Sequence[RunMetrics], name: str) -> Better:
     """In which direction a metric improves; in older runs what a perfect agent reaches 0 of is better low."""
     notes = [one.run.manifest for one in found]
     ceilings = {one.metrics.get(name, {}).get("ceiling") for one in found} - {None}
-    if ceilings == {0} and any("lower" not in of for of in notes):
+    if ceilings == {0} and any("lower" not in manifest for manifest in notes):
         return "lower"
     return kinds.better(name, notes)
 

@@ -253,10 +253,10 @@ def run_folders(folder: Path) -> list[Path]:
             near = meant(folder.name, [path.name for path in siblings])
             raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
         if not (folder / RECORDS).is_file():
-            begun = _jobs_of(folder)
-            recorded = [path for path in begun if (path / RECORDS).is_file()]
+            jobs = _jobs_of(folder)
+            recorded = [path for path in jobs if (path / RECORDS).is_file()]
             folders = sorted(recorded, key=order) or folders
-            for path in begun if recorded else ():
+            for path in jobs if recorded else ():
                 if path not in recorded:
                     print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
         for path in folders:

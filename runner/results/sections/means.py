@@ -11,7 +11,7 @@ from runner.results.levels import Nested, describe, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sections.scores import mapped
+from runner.results.sections.scores import heat_map_keys
 from runner.results.sheets import Section, Sheet, Value, longer_down
 from runner.results.terminal import show_section
 
@@ -40,7 +40,7 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 def page_section(runs: Sequence[Run]) -> Section | None:
     """The same without plain means by a stratum that the section on strata has as heat maps."""
-    maps = mapped(runs)
+    maps = heat_map_keys(runs)
     return _section([one for one in means_of(runs) if not one.pooled or (one.score, one.levels[0]) not in maps])
 
 

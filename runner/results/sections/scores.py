@@ -56,7 +56,7 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
         counts, data = one.run.manifest.get("counts"), [one.run.dataset] if dataset else []
         rows.append([one.label, *data, counts and counts["finished"], *(one.value(name) for name in names)])
     notes = _unfinished(found)
-    levels = {f"total/{score}": of for one in found for score, of in one.run.levels.items()}
+    levels = {f"total/{score}": strata for one in found for score, strata in one.run.levels.items()}
     notes += [note_of(name, levels[name]) for name in names if name in levels]
     heads = columns("run", *dataset, ("episodes", "n"), *(column(found, name) for name in names))
     return Sheet("Scores", heads, rows, notes)
@@ -66,20 +66,21 @@ def jobs_table(title: str, found: Sequence[RunMetrics]) -> Sheet:
     """The scores that decide and other headlines of jobs."""
     manifests, metrics = [one.run.manifest for one in found], [one.metrics for one in found]
     scores = [(deciding_score(one.run), one.metrics) for one in found]
-    decide = list(dict.fromkeys(t if (t := f"total/{one}") in of else one for one, of in scores if one))
+    decide = list(dict.fromkeys(t if (t := f"total/{one}") in values else one for one, values in scores if one))
     named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
     names = [*dict.fromkeys([*decide, *headline(metrics, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
     heads = [Column("job"), *(column(found, name) for name in names)]
     rows = [[one.label, *(one.metrics.get(name, {}).get("value") for name in names)] for one in found]
     notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []
-    if missing := [name for name in named if all(of.get(name, {}).get("value") is None for of in metrics)]:
+    if missing := [name for name in named if all(one.get(name, {}).get("value") is None for one in metrics)]:
         notes.append(f"compare.scores: no job has a value of {', '.join(missing)}")
     return Sheet(title, heads, rows, [*notes, *_unfinished(found)])
 
 
 def _unfinished(found: Sequence[RunMetrics]) -> list[str]:
     """How those of these runs ended that are not complete."""
-    return [f"{one.label}: {status_line(of)}" for one in found if (of := one.run.manifest).get("status") != "complete"]
+    manifests = [(one.label, one.run.manifest) for one in found]
+    return [f"{label}: {status_line(notes)}" for label, notes in manifests if notes.get("status") != "complete"]
 
 
 def settings(runs: Sequence[Run]) -> Section | None:
@@ -100,7 +101,7 @@ def varied_fields(runs: Sequence[Run]) -> dict[str, list[str]]:
     values = {
         name: [_setting(run, name) for run in runs] for name in names if name.partition(".")[0] not in _NOT_VARIED
     }
-    values = {name: of for name, of in values.items() if len(set(of)) > 1}
+    values = {name: settings for name, settings in values.items() if len(set(settings)) > 1}
     found, order = {}, list(values)
 
     def follows(name: str, other: str) -> bool:
@@ -109,9 +110,9 @@ def varied_fields(runs: Sequence[Run]) -> dict[str, list[str]]:
         later = order.index(other) < order.index(name)
         return pairs == len(set(values[other])) and (later or pairs > len(set(values[name])))
 
-    for name, of in values.items():
+    for name, settings in values.items():
         if not any(follows(name, other) for other in order if other != name):
-            found[name] = list(dict.fromkeys(of))
+            found[name] = list(dict.fromkeys(settings))
     return found
 
 
@@ -128,10 +129,12 @@ def _setting_parts(
     names = headlines(found)[:_SETTINGS_SCORES]
     tables = {name: _by_setting(found, name, field, values, others) for name in names}
     rows = [
-        [name_with_arrow(found, name), setting, *line] for name, of in tables.items() for setting, line in of.items()
+        [name_with_arrow(found, name), setting, *line]
+        for name, part in tables.items()
+        for setting, line in part.items()
     ]
     sheet = Sheet(f"By {field}", columns("score", ", ".join(others), *values), rows, keys=2)
-    name, lines = next(((name, of) for name, of in tables.items() if of), ("", {}))
+    name, lines = next(((name, lines) for name, lines in tables.items() if lines), ("", {}))
     if not 1 <= len(lines) <= _SETTINGS_SERIES:
         return [sheet]
     scored = [n for n in range(len(values)) if any(line[n] for line in lines.values())]
@@ -150,7 +153,7 @@ def _by_setting(
         return ", ".join(_setting(one.run, other) for other in others), _setting(one.run, field)
 
     cells = group_by(found, place)
-    single = {at: of[0].value(name) for at, of in cells.items() if len(of) == 1}
+    single = {at: runs[0].value(name) for at, runs in cells.items() if len(runs) == 1}
     settings = dict.fromkeys(setting for setting, _ in cells)
     lines = {setting: [single.get((setting, value)) for value in values] for setting in settings}
     return {setting: line for setting, line in lines.items() if any(line)}
@@ -164,8 +167,8 @@ def strata(runs: Sequence[Run]) -> Section | None:
         sizes = Counter[str]()
         for table in (one.run.table for one in found):
             counts = np.bincount(table["strata"], minlength=len(table.kinds)).tolist()
-            for of, n in zip(table.kinds, counts, strict=True):
-                sizes[str(of.get(stratum))] += n
+            for kind, n in zip(table.kinds, counts, strict=True):
+                sizes[str(kind.get(stratum))] += n
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES], key=natural_order)
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
@@ -175,8 +178,8 @@ def strata(runs: Sequence[Run]) -> Section | None:
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None
 
 
-def mapped(runs: Sequence[Run]) -> set[tuple[str, str]]:
-    """The scores and strata of which there are heat maps."""
+def heat_map_keys(runs: Sequence[Run]) -> set[tuple[str, str]]:
+    """The pairs of score and stratum of which there is a heat map."""
     found = read_metrics(*runs)
     return set(product(headlines(found)[:_STRATA_SCORES], _strata_of(found)))
 
@@ -184,17 +187,18 @@ def mapped(runs: Sequence[Run]) -> set[tuple[str, str]]:
 def _strata_of(found: Sequence[RunMetrics]) -> dict[str, list[str]]:
     """Stratum -> its values, of those that have several."""
     strata = [one.run.summary["strata"] for one in found]
-    names = dict.fromkeys(name for of in strata for name in of)
-    values = {name: sorted({value for of in strata for value in of.get(name, {})}, key=natural_order) for name in names}
-    return {name: of for name, of in values.items() if len(of) > 1}
+    names = dict.fromkeys(name for parts in strata for name in parts)
+    values = {name: sorted({value for parts in strata for value in parts.get(name, {})}, key=natural_order)
+              for name in names}  # fmt: skip
+    return {name: several for name, several in values.items() if len(several) > 1}
 
 
 def _heat_maps(
     found: Sequence[RunMetrics], name: str, stratum: str, values: Sequence[str], notes: Sequence[str]
 ) -> Iterator[Sheet]:
     """A score by runs and values of a stratum; none where no run has it."""
-    known = {one.label: one.run.summary["strata"].get(stratum, {}) for one in found}
-    lines = {run: [Value.from_json(of.get(value, {}).get(name)) for value in values] for run, of in known.items()}
+    parts = {one.label: one.run.summary["strata"].get(stratum, {}) for one in found}
+    lines = {run: [Value.from_json(part.get(value, {}).get(name)) for value in values] for run, part in parts.items()}
     if any(map(any, lines.values())):
         heads, rows = longer_down(lines, values, ("run", stratum), better(found, name))
         yield Sheet(f"{name} by {stratum}", heads, rows, notes, shaded=1)
