@@ -199,6 +199,7 @@ class Deadlines:
     seconds: float
     _busy: float = 0.0  # seconds of such time since the first call
     _due: float = 0.0  # when the timer ends
+    _was_late: bool = False  # whether the last look was
     _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
@@ -221,11 +222,13 @@ class Deadlines:
 
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
-        late = loop.time() - self._due
-        if late > _LATE:  # whatever its sockets hold is read first
+        late, was_late = loop.time() - self._due, self._was_late
+        self._was_late = late > _LATE
+        if self._was_late:
             self._busy += late
-            self._set_timer(loop, _LOOK)
-            return
+            if not was_late:  # whatever its sockets hold is read before the next look, which decides
+                self._set_timer(loop, _LOOK)
+                return
         now = loop.time() - self._busy + 1e-3
         for task, until in list(self._until.items()):
             if until > now:

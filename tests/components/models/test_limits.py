@@ -6,6 +6,7 @@ import time
 import pytest
 
 from components.core.messages import Completion, Message, Usage
+from components.models import limits
 from components.models.gateway import Gateway
 from components.models.limits import Limiter, Minute, Retries
 from components.models.replies import Fault
@@ -220,6 +221,17 @@ async def test_own_work_counts_against_no_deadline():
     await asyncio.sleep(0.05)
     time.sleep(0.5)
     assert await call == "done"
+
+
+async def test_a_loop_that_is_always_busy_keeps_no_call_from_its_deadline(monkeypatch):
+    monkeypatch.setattr(limits, "_LOOK", 0.02)
+    monkeypatch.setattr(limits, "_LATE", 0.005)
+    call, looks = asyncio.create_task(wait(sleeper(0.02), 60)), 0
+    while not call.done() and (looks := looks + 1) < 50:
+        await asyncio.sleep(0)
+        time.sleep(0.03)
+    with pytest.raises(Fault, match="no reply within"):
+        await asyncio.wait_for(call, 0)
 
 
 async def test_calls_of_different_age_end_each_at_its_time():
