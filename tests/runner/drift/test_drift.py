@@ -9,6 +9,7 @@ import pytest
 
 from runner.drift import canary as canaries
 from runner.drift.__main__ import main
+from runner.storage import manifest
 from tests.acceptance.command import run_in_process
 from tests.slow import slow
 
@@ -73,7 +74,10 @@ def test_what_was_killed_is_asked_to_its_end(home, asked):
     if asked == 2:
         assert main(["check", "canary"]) == 0
         (home / "canary/askings.json").write_text(json.dumps(whole))
-        records = home / "canary/askings/0002/records.jsonl"
+        killed = home / "canary/askings/0002"
+        begun = {key: value for key, value in manifest.read(killed).items() if key != "files"}
+        manifest.write(killed, begun | {"status": "running"})
+        records = killed / "records.jsonl"
         records.write_bytes(b"".join(records.read_bytes().splitlines(keepends=True)[:11])[:-5])
     assert main(["check", "canary"]) == 0
     found = askings(home)
