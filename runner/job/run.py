@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
 from runner.storage.integrity import METRICS, digests_of, refuse_changed_records
-from runner.storage.records import FILE, RecordWriter, key_variables_of, read
+from runner.storage.records import FILE, RecordWriter, key_variables_of, lock_run, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
 from runner.study.frozen import conform
@@ -209,27 +210,28 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
     if experiment.cfg.get("stage") is not None:
         return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
-    if cfg.get("protocol"):
-        facts |= conform(cfg, facts, manifest.read(folder).get("protocol", {}).get("log", ""))
-    manifest.refuse_others(folder, facts)
-    refuse_changed_records(folder)
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
         home = None if experiment.launch.sweep is None else Path(experiment.launch.sweep)
         heartbeat = own.enter_context(Heartbeat(folder, cfg, home=home, total_jobs=resources.jobs))
-        writer = RecordWriter(folder, key_variables_of(cfg))
-        own.callback(writer.close)
+        own.callback(os.close, lock := lock_run(folder))
+        if cfg.get("protocol"):
+            facts |= conform(cfg, facts, manifest.read(folder).get("protocol", {}).get("log", ""))
+        manifest.refuse_others(folder, facts)
+        refuse_changed_records(folder)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")
-        notes = manifest.begin(folder, facts, config := written(cfg))
+        notes = manifest.begin(folder, facts, config := written(cfg))  # without digests, before records are repaired
+        disk.replace(folder / "config.yaml", config)
+        writer = RecordWriter(folder, key_variables_of(cfg), lock)
+        own.callback(writer.close)
         log.info("begun: %s", notes["command"])
         note_begin(folder, notes)
         if experiment.launch.sweep is None:  # a sweep prints the notes of its jobs when it ends, with their methods
             for note in notes["notes"]:
                 print_note(f"note: {note}")
-        disk.replace(folder / "config.yaml", config)
         heartbeat.begin()
         job = _Job(experiment, folder, resources, door, writer, notes, heartbeat, tuple(notes["notes"]))
         try:

@@ -79,22 +79,28 @@ def without_secrets(text: bytes, secrets: Iterable[bytes]) -> bytes:
     return text
 
 
-class RecordWriter:
-    """Appends records under a lock on the folder. Raises ConfigError when another process holds it. The values of
-    secret variables, and of those in ``key_variables``, are hidden: a server may return them in a reply."""
-
-    def __init__(self, folder: Path, key_variables: Collection[str] = ()) -> None:
-        self.folder = folder
+def lock_run(folder: Path) -> int:
+    """An open file that holds the lock of a run folder, which is made. Raises ConfigError when another process has it,
+    and Unwritable."""
+    try:
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            end = time.monotonic() + _LOCK_SECONDS
-            while (lock := disk.lock_folder(folder)) is None and time.monotonic() < end:
-                time.sleep(0.05)
-        except OSError as error:
-            raise disk.Unwritable(folder, error) from None
-        if lock is None:
-            raise ConfigError(f"run folder {folder} is in use by another process; wait for it or name another")
-        self._lock = lock
+        end = time.monotonic() + _LOCK_SECONDS
+        while (lock := disk.lock_folder(folder)) is None and time.monotonic() < end:
+            time.sleep(0.05)
+    except OSError as error:
+        raise disk.Unwritable(folder, error) from None
+    if lock is None:
+        raise ConfigError(f"run folder {folder} is in use by another process; wait for it or name another")
+    return lock
+
+
+class RecordWriter:
+    """Appends records under a lock on the folder: its own (see ``lock_run``), unless the caller has the ``lock``. The
+    values of secret variables, and of those in ``key_variables``, are hidden: a server may return them in a reply."""
+
+    def __init__(self, folder: Path, key_variables: Collection[str] = (), lock: int | None = None) -> None:
+        self.folder = folder
+        self._lock = lock_run(folder) if lock is None else None
         self.finished = _repair(folder)
         self._path = folder / FILE
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -113,12 +119,13 @@ class RecordWriter:
         self._texts.close()
 
     def close(self) -> None:
-        """Finish the files and release the folder."""
+        """Finish the files and release the writer's own lock."""
         try:
             self._texts.close()
         finally:
             os.close(self._file)
-            os.close(self._lock)
+            if self._lock is not None:
+                os.close(self._lock)
 
 
 def lost_texts(folder: Path) -> set[bytes]:

@@ -131,6 +131,17 @@ def test_too_many_errors_are_exit_1(home):
     assert home.run("agent=bad", "name=bad2", "run.max_error_rate=1").code == 0
 
 
+def test_a_resume_that_cannot_write_its_manifest_leaves_the_records_as_their_digests_are(home):
+    (home.path / "mine" / "bad.py").write_text("class Bad:\n    async def solve(self, episode):\n        return 1\n")
+    home.write("agent/bad", "_target_: mine.bad.Bad")
+    assert home.run("agent=bad", "hydra.run.dir=here", "limit=1").code == 1
+    before = (records := home.path / "here" / "records.jsonl").read_bytes()
+    (home.path / "here" / "manifest.json.tmp").symlink_to("/dev/full")
+    refused = home.run("agent=bad", "run.resume=here", "limit=1")
+    assert "manifest.json cannot be written" in refused.err and records.read_bytes() == before
+    assert home.run("agent=bad", "run.resume=here", "limit=1").code == 1, "its sample is run again"
+
+
 def test_privacy_refusal_writes_only_a_manifest(home):
     done = home.run("dataset.privacy=phi", "model.in_process=false")
     assert done.code == 2
