@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
+from components.core.redaction import without
 from runner.storage import manifest
-from runner.storage.records import secrets_in_json, without_secrets
+from runner.storage.records import secrets_in_json
 
 _NAME = re.compile(r"[0-9a-f]{16}")
 
@@ -102,7 +103,7 @@ def save(
     records."""
     secrets = secrets_in_json(key_variables)
     written = {name: orjson.dumps(value, option=orjson.OPT_INDENT_2) for name, value in files.items()}
-    texts = {name: without_secrets(text, secrets) for name, text in written.items()}
+    texts = {name: without(text.decode(), secrets).encode() for name, text in written.items()}
     digest = _digest(texts)
     folder = root / digest
     if not folder.is_dir():

@@ -13,14 +13,14 @@ from typing import Any, cast, get_args
 import orjson
 
 from components.core.errors import ConfigError
-from components.core.redaction import HIDDEN, unmistakable_secrets
+from components.core.redaction import unmistakable_secrets, without
 from components.core.types import Sample, Score, Trajectory
 from components.core.usage import CallUsage, EpisodeUsage, usage_of
 from runner.storage import disk
 from runner.storage.forms import fields_of, kinds_of, misfit
 from runner.storage.schema import Record
 from runner.storage.stored import Packer
-from runner.storage.texts import TextWriter, discard_known
+from runner.storage.texts import TextWriter, discard_known, without_surrogates
 
 FILE = "records.jsonl"
 SCHEMA = 1
@@ -67,16 +67,10 @@ def key_variables_of(cfg: Mapping[str, Any]) -> list[str]:
     return [model["api_key_env"] for model in models if model.get("api_key_env")]
 
 
-def secrets_in_json(key_variables: Collection[str] = ()) -> list[bytes]:
+def secrets_in_json(key_variables: Collection[str] = ()) -> tuple[str, ...]:
     """The values of secret variables, and of those in ``key_variables``, as JSON holds them."""
-    return [orjson.dumps(secret)[1:-1] for secret in unmistakable_secrets(key_variables)]
-
-
-def without_secrets(text: bytes, secrets: Iterable[bytes]) -> bytes:
-    """JSON with these values hidden."""
-    for secret in secrets:
-        text = text.replace(secret, HIDDEN.encode())
-    return text
+    found = map(without_surrogates, unmistakable_secrets(key_variables))
+    return tuple(orjson.dumps(secret).decode()[1:-1] for secret in found)
 
 
 def lock_run(folder: Path) -> int:
@@ -112,7 +106,7 @@ class RecordWriter:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
-        disk.append(self._file, without_secrets(line, self._secrets), self._path)
+        disk.append(self._file, without(line.decode(), self._secrets).encode(), self._path)
 
     def finish_texts(self) -> None:
         """Finish the file of texts; what is added later begins another."""

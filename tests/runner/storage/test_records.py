@@ -80,6 +80,14 @@ def test_values_of_secret_variables_are_stored_hidden(tmp_path, monkeypatch):
     assert message.tool_calls[0].parsed == {"at": "[hidden]"}
 
 
+def test_a_secret_that_is_not_utf_8_is_hidden_as_records_hold_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("ODD_TOKEN", os.fsdecode(b"\xffabcdefghijklmnopqrst"))
+    writer = RecordWriter(tmp_path)
+    writer.append({"sample_id": "a", "epoch": 0, "stop": "answered", "answer": "?abcdefghijklmnopqrst", "steps": []})
+    writer.close()
+    assert [record["answer"] for record in read(tmp_path)] == ["[hidden]"]
+
+
 def test_repeated_offers_are_neither_encoded_nor_hashed_again(tmp_path):
     writer = TextWriter(tmp_path)
     (card,) = (offer := trajectory()).offered
