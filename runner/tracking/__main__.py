@@ -41,8 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not places:
         print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
         return 2
-    with closing(Shown(sum(len(unsent.markers(place)) for place in places))) as shown:
-        found = [send_unsent(place, report=shown.report) for place in places]
+    with closing(SendProgress(sum(len(unsent.markers(place)) for place in places))) as progress:
+        found = [send_unsent(place, report=progress.report) for place in places]
     for place, outcome in zip(places, found, strict=True):
         if outcome.failed:
             print_note(unsent.last_note(place))
@@ -58,13 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(bool(failed or aside))
 
 
-class Shown:
+class SendProgress:
     """How many of ``n`` are sent: in place on a terminal, else in a line every ten seconds at most; and once for each
     what takes seconds."""
 
     def __init__(self, n: int) -> None:
         self._n, self._sent, self._printed = n, 0, time.monotonic()
-        self._known = {""}  # of whom a line was printed
+        self._names = {""}  # of whom a line was printed
         self._is_live, self._timer = sys.stderr.isatty(), Timer(0, lambda: None)
 
     def report(self, whom: str) -> None:
@@ -76,12 +76,12 @@ class Shown:
         if not (self._is_live or whom) and self._sent < self._n and now > self._printed + _EVERY_SECONDS:
             self._printed = now
             print_note(text)
-        if whom not in self._known:
+        if whom not in self._names:
             self._timer = Timer(_SILENT_SECONDS, self._name, [whom])
             self._timer.start()
 
     def _name(self, whom: str) -> None:
-        self._known.add(whom)
+        self._names.add(whom)
         self._put("")
         print_note(f"waiting for {whom}, {_SILENT_SECONDS:.0f} s so far")
 

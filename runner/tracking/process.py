@@ -45,13 +45,13 @@ class Process:
     def wait(self, count: Callable[[], int], whom: str) -> None:
         """Wait until ``count`` is 0, the process has ended, or nothing has changed for some minutes. ``whom``: the
         server that is waited for, which is printed where that takes seconds."""
-        left, end, begun = -1, 0.0, time.monotonic()
+        left, end, start = -1, 0.0, time.monotonic()
         self._flush()
         while self._to != -1:
             if (now := count()) != left:
                 left, end = now, time.monotonic() + _PATIENCE
-            if whom and left and begun and time.monotonic() > begun + _SILENT_SECONDS:
-                begun = 0.0
+            if whom and left and start and time.monotonic() > start + _SILENT_SECONDS:
+                start = 0.0
                 print_note(f"waiting for {whom}, {_PATIENCE:.0f} s at most without an answer")
             if not left or time.monotonic() > end or not self.is_running(_POLL_MILLISECONDS):
                 return

@@ -123,10 +123,8 @@ def send_folder(folder: Path, config: Mapping[str, Any], name: str | None) -> st
     try:
         with unsent.sending(place):
             tag = tag_of(home) if name and (home := home_of(folder, name)) else None
-            with otlp.collecting(folder, config):
+            with unsent.discarding(folder, config, job_of(folder).id), otlp.collecting(folder, config):
                 url = track(folder, config, tag=tag)
-            if not unsent.is_running(folder):
-                unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
     except failures(ConfigError) as error:
         print_note(f"warning: {unsent.line(place, folder, error, tracking['uri'])}")

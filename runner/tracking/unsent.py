@@ -156,9 +156,14 @@ def tried_at(marker: Path) -> int | None:
     return None
 
 
-def discard(config: Mapping[str, Any], id: str) -> None:
-    """Remove the markers of a run that was sent by hand."""
-    for path in (place_of(config["tracking"]["uri"]) / FOLDER).glob(f"{id}-*"):
+@contextmanager
+def discarding(folder: Path, config: Mapping[str, Any], id: str) -> Iterator[None]:
+    """Around sending a run by hand: its markers are removed, unless it is running. If it is resumed meanwhile, it keeps
+    its new marker."""
+    markers = [*(place_of(config["tracking"]["uri"]) / FOLDER).glob(f"{id}-*")]
+    was_running = is_running(folder)
+    yield
+    for path in () if was_running else markers:
         path.unlink(missing_ok=True)
 
 

@@ -20,7 +20,7 @@ from runner import tracking, ui
 from runner.storage import disk, sweeps
 from runner.storage.records import RecordWriter
 from runner.tracking import describe, send, store, unsent
-from runner.tracking.__main__ import Shown, follow, main
+from runner.tracking.__main__ import SendProgress, follow, main
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
 from tests.mlflow_server import small_disk
@@ -57,7 +57,7 @@ def test_a_marker_has_what_is_to_be_sent_and_is_for_its_owner_only(place, tmp_pa
     work = unsent.read(marker)
     assert (type(work), work.folder, work.cwd) == (unsent.UnsentRun, folder, str(tmp_path))
     assert work.config.items() >= config(place).items()
-    unsent.discard(config(place), "id")
+    marker.unlink()
     assert unsent.markers(place) == [] and unsent.read(marker) is None
 
 
@@ -157,7 +157,8 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
     assert (err := capsys.readouterr().err).endswith("report track FOLDER, and remove it\nsent 0 of 1; 1 put aside\n")
     assert f"is of {tmp_path}/removed, which was moved or removed: send its run with" in err
     assert main([str(place)]) == 0 and capsys.readouterr().err == "all runs are in MLflow; make ui shows them\n"
-    unsent.discard(config(place), "a")
+    with unsent.discarding(tmp_path / "removed", config(place), "a"):
+        pass
     assert not [*place.glob("unsent/*.bad")], "its run was sent by hand"
     unsent.mark(config(place), "twice", "run", tmp_path / "removed", **SINGLE)
     assert main([str(place), str(place)]) == 1
@@ -174,12 +175,12 @@ def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_is_in_place_on_a_terminal_and_a_line_in_ten_seconds_elsewhere(capsys, monkeypatch, terminal):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with closing(Shown(5)) as shown:
+    with closing(SendProgress(5)) as progress:
         for whom in ("MLflow", "", "MLflow", ""):
-            shown.report(whom)
+            progress.report(whom)
         assert capsys.readouterr().err.endswith("\r\x1b[K2 of 5 sent" if terminal else "")
-        shown._printed -= 10
-        shown.report(""), shown.report("")
+        progress._printed -= 10
+        progress.report(""), progress.report("")
         assert terminal or capsys.readouterr().err == "3 of 5 sent\n"
     assert not terminal or capsys.readouterr().err.endswith("\r\x1b[K")
 
@@ -238,6 +239,22 @@ def test_a_run_in_progress_and_a_removed_folder_are_not_sent(place, tmp_path):
     assert send_unsent(place).aside == 1 and unsent.markers(place) == [running]
     writer.close()
     assert not unsent.is_running(folder)
+
+
+def test_markers_of_a_run_sent_by_hand_are_removed_but_not_those_of_a_run_in_progress(place, tmp_path, monkeypatch):
+    def mark(pid):
+        monkeypatch.setattr(os, "getpid", lambda: pid)
+        return unsent.mark(config(place), "a", "run", folder, **SINGLE)
+
+    folder, other = run_folder(tmp_path), unsent.mark(config(place), "b", "run", Path("run"), **SINGLE)
+    sent = mark(1)
+    with unsent.discarding(folder, config(place), "a"):
+        resumed = mark(2)
+    assert not sent.exists() and resumed.exists() and other.exists(), "it was resumed meanwhile"
+    writer = RecordWriter(folder)
+    with unsent.discarding(folder, config(place), "a"):
+        writer.close()
+    assert resumed.exists(), "its last samples are not sent yet"
 
 
 def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_path, monkeypatch):
