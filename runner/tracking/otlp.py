@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -27,7 +27,7 @@ from runner.storage.integrity import refuse_changed
 from runner.tracking import traces
 from runner.tracking.describe import Job, job_of
 from runner.tracking.store import failures, is_permitted, short
-from runner.tracking.unsent import NotCollected
+from runner.tracking.unsent import NotCollected, note_collected
 
 if TYPE_CHECKING:
     from runner.storage.schema import Record
@@ -38,14 +38,15 @@ _TOO_LARGE = 413
 
 
 @contextmanager
-def collecting(folder: Path, config: Mapping[str, Any], note: Callable[[], object] = bool) -> Iterator[None]:
-    """After a run was sent to MLflow, send it to its collector too; also where MLflow is down, and ``note`` that."""
+def collecting(folder: Path, config: Mapping[str, Any], marker: Path | None = None) -> Iterator[None]:
+    """After a run was sent to MLflow, send it to its collector too; also where MLflow is down, which its ``marker``
+    then says."""
     try:
         yield
     except failures():
         with suppress(NotCollected):  # MLflow's error is reported
-            if send(folder, config):
-                note()
+            if send(folder, config) and marker is not None:
+                note_collected(marker)
         raise
     send(folder, config)
 

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,7 @@ def send_unsent(
     """Send all that has a marker, or those that are ``chosen``, but what is running, one after the other with other
     processes that do the same. Why something was not sent is noted for the next command. ``report``: gets the one that
     is waited for, whenever that changes, and nothing when something was sent."""
-    found, down, collected = unsent.Outcome(), dict[str, Exception](), set[Path]()
+    found, down = unsent.Outcome(), dict[str, Exception]()
     for path in unsent.markers(place) if chosen is None else chosen:
         report(f"another process that sends what is in {place}")
         with unsent.sending(place):
@@ -65,7 +64,7 @@ def send_unsent(
                 if not work.folder.is_dir():
                     raise FileNotFoundError("the folder is not there; is its disk mounted?")
                 is_owed = isinstance(work, UnsentRun) and not work.collected
-                with otlp.collecting(work.folder, work.config if is_owed else {}, partial(collected.add, path)):
+                with otlp.collecting(work.folder, work.config if is_owed else {}, path):
                     _send(place, work, down)
                 found.sent += 1
                 path.unlink(missing_ok=True)
@@ -81,7 +80,7 @@ def send_unsent(
                 unsent.note(place, found.failed)  # before a command that waits sees that it was tried
             finally:
                 if was_tried:  # also after a bug: others are sent before it the next time
-                    unsent.put_last(path, collected=path in collected)
+                    unsent.put_last(path)
     if found != unsent.Outcome():
         unsent.note(place, found.failed)
     return found

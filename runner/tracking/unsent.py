@@ -140,11 +140,14 @@ def put_aside(marker: Path, what: str) -> BadMarker:
     return BadMarker(f"{bad} {what}: send its run with python -m runner.report track FOLDER, and remove it")
 
 
-def put_last(marker: Path, *, collected: bool = False) -> None:
-    """Have others sent before it the next time. ``collected``: a collector has its part by now."""
-    if collected:
-        with suppress(OSError):  # on a full disk it is sent once more
-            disk.replace(marker, json.dumps(json.loads(marker.read_bytes()) | {"collected": True}), 0o600)
+def note_collected(marker: Path) -> None:
+    """Note that a collector has its part by now."""
+    with suppress(OSError):  # on a full disk it is sent once more
+        disk.replace(marker, json.dumps(json.loads(marker.read_bytes()) | {"collected": True}), 0o600)
+
+
+def put_last(marker: Path) -> None:
+    """Have others sent before it the next time."""
     with suppress(FileNotFoundError):
         os.utime(marker, ns=(now := time.time_ns(), now))
 
