@@ -28,7 +28,7 @@ PROFILES = sorted(path.stem for path in (CONF / "profile").glob("*.yaml"))
 GROUPS = ("model", "agent", "verifier", "toolset", "condition", "dataset", "scorer")
 NEEDED = {  # of choices that name something of their user's, or else a package of an extra
     "scorer=[ratescore]": ["scorer.ratescore.source=cat"],
-    "toolset=mcp": ["toolset.servers={calc:{command:[python,server.py]}}"],
+    "toolset=mcp": [f"toolset.servers={{ward:{{command:[python,{CONF.parent / 'docs/examples/ward_server.py'}]}}}}"],
     "agent=external": ["agent.command=[python,agent.py]"],
 }
 DATA = "CLINICAL_DATA_DIR"
