@@ -87,7 +87,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, unreachable
-    from runner.config.explain import explain, invalid_list, refuse_flags, refuse_misspelled, too_deep
+    from runner.config.explain import explain, invalid_choice, refuse_flags, refuse_misspelled, too_deep
     from runner.config.hydra_patches import apply_patches, before_sweeps
     from runner.job.exit_codes import BUDGET
     from runner.terminal.command import WITH_VALUE, is_interrupt, print_note, reader_left
@@ -107,7 +107,7 @@ def _guarded(task: Task, words: list[str]) -> int:
         finding = explain(error, [word for word in words if "=" in word], catalogue_of(words, strict=True))
         raise ConfigErrors([finding]) from None
     except TypeError:
-        if (invalid := invalid_list(words, catalogue_of(words))) is None:
+        if (invalid := invalid_choice(words, catalogue_of(words))) is None:
             raise
         raise ConfigErrors([invalid]) from None
     except RecursionError:

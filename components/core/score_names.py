@@ -1,4 +1,8 @@
-"""Names of scores that a scorer gives and that sections of the report or ratings know."""
+"""Names of scores that a scorer gives and that sections of the report or ratings know; and what values scores have."""
+
+from typing import Final
+
+from components.core.types import ScoreKind
 
 JUDGED = "judged/{}/{}/{}"  # rubric, field, category
 
@@ -14,3 +18,12 @@ CELLS = RIGHT_SOUND, RIGHT_UNSOUND, WRONG_SOUND, WRONG_UNSOUND = (
 )  # fmt: skip
 
 STATED, REFUSED_RIGHTLY, REFUSED_WRONGLY = "confidence/stated", "abstention/right", "abstention/wrong"
+LARGEST: Final = 1e100  # number: sums of squares of larger ones are infinite
+SLACK: Final = 1e-9  # what rounding may add
+_AT_MOST_1 = frozenset({EXPECTED, SUPPORTED, UNUSED, STATED})
+
+
+def range_of(name: str, kind: ScoreKind) -> tuple[float, float]:
+    """What no score is below or above. Shares that no section computes with may exceed 1: some published ones do."""
+    at_most_1 = kind == "proportion" or name in _AT_MOST_1
+    return -LARGEST if kind == "number" else 0.0, 1.0 if at_most_1 else LARGEST

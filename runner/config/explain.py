@@ -70,16 +70,23 @@ def refuse_flags(words: Sequence[str]) -> None:
     parser.parse_args(words)
 
 
-def invalid_list(words: Iterable[str], catalogue: Catalogue) -> Finding | None:
-    """The first list of choices with something else than names in it, on which Hydra ends with a TypeError."""
+def invalid_choice(words: Iterable[str], catalogue: Catalogue) -> Finding | None:
+    """The first choice that is no name, or list of choices with something else than names in it, which Hydra reports
+    without the word, or ends on with a TypeError."""
     for word in words:
-        choices = catalogue.choices(word.lstrip("+").partition("=")[0].partition("@")[0])
+        group = word.lstrip("+").partition("=")[0]
+        choices = catalogue.choices(group.partition("@")[0])
         if "=" not in word or not choices:
             continue
         override = OverridesParser.create().parse_override(word)
-        values = [*override.sweep_iterator()] if override.is_choice_sweep() else [override.value()]
-        if any(not isinstance(name, str) for value in values if isinstance(value, list) for name in value):
-            return Finding("", f"a list of choices holds names only; {nearest('', choices)}", f"{COMMAND}: {word}")
+        for value in [*override.sweep_iterator()] if override.is_choice_sweep() else [override.value()]:
+            text = "a list of choices holds names only"
+            if value is None:
+                text = f"null is not a choice; ~{group} leaves the group out where nothing needs it"
+            elif not isinstance(value, list):
+                text = f"a choice is a name, and {shown(value)} is none"
+            if not all(isinstance(name, str) for name in (value if isinstance(value, list) else [value])):
+                return Finding("", f"{text}; {nearest('', choices)}", f"{COMMAND}: {word}")
     return None
 
 
@@ -107,12 +114,8 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
         return finding
     if str(error).startswith("In 'config'") and "with ListConfig" in str(error):  # the keys that any agent has
         return Finding("", "a file holds a list where names and values are needed", _written("agent=", overrides))
-    if "Got NoneType" in str(error):
-        nulls = [(o, catalogue.choices(o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
-        word, choices = next((one for one in nulls if one[1]), ("", {}))
-        group = word.lstrip("+").partition("=")[0]
-        text = f"null is not a choice; ~{group} leaves the group out where nothing needs it; {nearest('', choices)}"
-        return Finding("", text, f"{COMMAND}: {word}")
+    if "must be a string or a list" in str(error) and (found := invalid_choice(overrides, catalogue)) is not None:
+        return found
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
         return Finding("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):

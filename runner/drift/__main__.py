@@ -1,7 +1,7 @@
 """``python -m runner.drift init RUN ...`` makes a canary set, ``check CANARY`` asks it again: has the model changed?
 
-Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples, 70 a bug, 130 interrupted. See
-docs/guides/drift.md.
+Exit codes: 0 no drift, 1 drift, 2 config, 3 budget reached, 4 too many errored samples or too few answers, 70 a bug,
+130 interrupted. See docs/guides/drift.md.
 """
 
 import argparse

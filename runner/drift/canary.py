@@ -19,12 +19,14 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from components.core.errors import ConfigError
 from components.core.moved import renew
+from components.core.score_names import LARGEST
 from components.core.traits import SourceTraits, declared
 from runner.config import build as builder
 from runner.config.changes import set_value
 from runner.config.errors import ConfigErrors
 from runner.config.schema import Settings
 from runner.experiment.experiment import Experiment, Launch, facts_of
+from runner.job.exit_codes import COMPLETE, ERRORS
 from runner.job.prepare import Job, check
 from runner.job.task import Task, run_alone
 from runner.learning.folders import find_recorded
@@ -41,6 +43,7 @@ FILE, ASKINGS = "canary.json", "askings.json"
 FEWEST, MOST = 30, 100
 _RUN = {"journal": None, "replay": False, "resume": None, "shard": None, "shards": None, "preflight": False}
 _FOLDER = "askings/{:04}"
+Number = Annotated[float, Ge(-LARGEST), Le(LARGEST)]
 _MODELS = ("model", "models")  # what a check may be asked to change
 
 
@@ -48,9 +51,9 @@ _MODELS = ("model", "models")  # what a check may be asked to change
 class Answered:
     """What ``askings.json`` has of an answer."""
 
-    score: float | None
+    score: Number | None
     answer: str | None
-    length: float | None
+    length: Number | None
     calls: int
     tools: str
     ending: str
@@ -103,7 +106,11 @@ class Canary:
                 raise TypeError("it is no list")
             for n, one in enumerate(askings):
                 builder.check(Asked if n < canary.repeats else Checked, {**one}, f"[{n}]")
-            return replace(canary, askings=askings)
+            canary = replace(canary, askings=askings)
+            for n, one in enumerate(canary.baseline):
+                if lack := canary.lack(one):
+                    raise ValueError(f"[{n}].answers: {lack}")
+            return canary
         except FileNotFoundError:
             raise ConfigError(
                 f"{folder} is not a canary set: it has no {path.name}; runner.drift init makes one"
@@ -113,9 +120,24 @@ class Canary:
             raise ConfigError(f"{path} is damaged ({why}): put it back from a copy, or begin another set") from None
 
     @property
+    def baseline(self) -> list[dict[str, Any]]:
+        """The first askings."""
+        return self.askings[: self.repeats]
+
+    @property
     def checks(self) -> list[dict[str, Any]]:
         """The askings after the baseline."""
         return self.askings[self.repeats :]
+
+    def compared(self, asking: dict[str, Any]) -> int:
+        """How many samples of an asking have an answer of the baseline too."""
+        before = {name for one in self.baseline or [asking] for name in one["answers"]}
+        return sum(name in before and name in asking["answers"] for name in self.samples)
+
+    def lack(self, asking: dict[str, Any]) -> str:
+        """Why nothing can be concluded of an asking; empty where half of the samples or more can be compared."""
+        n, of = self.compared(asking), len(self.samples)
+        return "" if 2 * n >= of else f"{n} of {of} samples have answers to compare, and half of them are needed"
 
     def write(self) -> None:
         """Write both files, that of the askings first: with the other one the folder is a canary's."""
@@ -130,7 +152,8 @@ class Canary:
 
     def ask(self, changes: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         """Ask all samples once, without the journal; of an asking that stopped early, those that are missing.
-        Returns the job's exit code and the asking. Raises ConfigError where our own side is not as it was."""
+        Returns the job's exit code, that of errors for too few answers, and the asking. Raises ConfigError where our
+        own side is not as it was."""
         number = len(self.askings)
         folder = self.folder / _FOLDER.format(number)
         experiment = self.experiment(number, changes)
@@ -147,7 +170,7 @@ class Canary:
         code = Task().run(run_alone(Job(experiment, folder)))
         notes = manifest.read(folder)
         names = [name for one in notes["sessions"] for of in one["answered_by"].values() for name in of]
-        return code, {
+        asking = {
             "time": notes["start"],
             "folder": str(folder.relative_to(self.folder)),
             "changed": dict(changes),
@@ -156,6 +179,10 @@ class Canary:
                 one["sample_id"]: _values(one, self.headline) for one in read(folder) if one["stop"] != "error"
             },
         }
+        if code == COMPLETE and (lack := self.lack(asking)):
+            print_note(lack)
+            code = ERRORS
+        return code, asking
 
     def _label(self, number: int) -> str:
         return f"repeat {number + 1}" if number < self.repeats else f"check {number - self.repeats + 1}"

@@ -50,7 +50,7 @@ def drifted(canary: Canary) -> list[str]:
 
 
 def _new_names(canary: Canary) -> list[str]:
-    known = {name for one in canary.askings[: canary.repeats] for name in one["answered_by"]}
+    known = {name for one in canary.baseline for name in one["answered_by"]}
     return sorted({name for one in canary.checks for name in one["answered_by"]} - known)
 
 
@@ -70,17 +70,18 @@ def _mean(asking: Mapping[str, Any], signal: str) -> float | None:
 def _time_line(canary: Canary) -> Sheet:
     """A row for the baseline and one for each check."""
     score = canary.headline
-    base = [value for one in canary.askings[: canary.repeats] if (value := _mean(one, "score")) is not None]
+    base = [value for one in canary.baseline if (value := _mean(one, "score")) is not None]
+    known = {name for one in canary.baseline for name in one["answers"]}
     rows: list[list[Cell]] = [
-        ["baseline", canary.askings[0]["time"][:16], sum(base) / len(base) if base else None, "", 1.0,
-         ", ".join({name: None for one in canary.askings[: canary.repeats] for name in one["answered_by"]})]
+        ["baseline", canary.askings[0]["time"][:16], len(known), sum(base) / len(base) if base else None, "", 1.0,
+         ", ".join({name: None for one in canary.baseline for name in one["answered_by"]})]
     ]  # fmt: skip
     for n, (one, value) in enumerate(zip(canary.checks, evidence(canary), strict=True), 1):
         changed = [f"{key}={of}" for key, of in one["changed"].items()]
-        rows.append([f"check {n}", one["time"][:16], _mean(one, "score"), p_text(one["p"]), value,
-                     ", ".join([*one["answered_by"], *changed])])  # fmt: skip
+        rows.append([f"check {n}", one["time"][:16], canary.compared(one), _mean(one, "score"), p_text(one["p"]),
+                     value, ", ".join([*one["answered_by"], *changed])])  # fmt: skip
     limit = f"limit {number(1 / canary.alpha)} (alpha {canary.alpha}); {len(canary.samples)} samples"
-    heads = columns("asked", "time (UTC)", score, "p", "evidence", "answered by")
+    heads = columns("asked", "time (UTC)", "compared", score, "p", "evidence", "answered by")
     return Sheet("Time line", heads, rows, [f"{limit}, {canary.repeats} repeats in the baseline"])
 
 
@@ -105,7 +106,7 @@ def _moved(canary: Canary) -> Sheet:
 def _moved_rows(canary: Canary) -> Iterator[tuple[float, Sequence[Cell]]]:
     """Each with the size of its change."""
     for name, now in canary.checks[-1]["answers"].items():
-        before = [one["answers"][name] for one in canary.askings[: canary.repeats] if name in one["answers"]]
+        before = [one["answers"][name] for one in canary.baseline if name in one["answers"]]
         fresh = [signal for signal in ("score", "answer", "tools", "ending") if _is_new(signal, now, before)]
         scores = [one["score"] for one in before if one["score"] is not None]
         mean = sum(scores) / len(scores) if scores else None

@@ -30,6 +30,8 @@ LOGPROBS = Sampling(logprobs=True)
 _UNREAD = "the ending states none that can be read"
 _NEVER_ASKED = "no question of this agent is known to be its last"
 _SILENT = "the endpoint gave no log-probabilities of tokens"
+_INVALID = "the endpoint gave something else than a log-probability, a number of 0 or less, for a token of the answer"
+_LEAST = -1e300  # of a log-probability, so that their sum is a number; the probability is 0 long before
 _ELSEWHERE = "no reply of which tokens are asked for has the answer at one place of its words"
 
 
@@ -90,18 +92,20 @@ def answer_place(text: str, answer: str, choices: Mapping[str, str]) -> tuple[in
     return None
 
 
-def answer_probability(tokens: Sequence[Mapping[str, Any]], answer: str, choices: Mapping[str, str]) -> float | None:
-    """The geometric mean of the probabilities of the tokens that say an answer; None where none do, or one of them has
-    no log-probability (natural logarithm)."""
-    texts = [str(token["token"]) for token in tokens]
+def answer_probability(
+    tokens: Sequence[Mapping[str, Any]], answer: str, choices: Mapping[str, str]
+) -> float | str | None:
+    """The geometric mean of the probabilities of the tokens that say an answer; a text where one of them has no
+    log-probability (natural logarithm); None where no tokens say it."""
+    texts = [str(token.get("token") or "") for token in tokens]
     ends = list(accumulate(map(len, texts)))
     if (place := answer_place("".join(texts), answer, choices)) is None:
         return None
     begins = [0, *ends[:-1]]
     logprobs = [
-        token["logprob"]
+        token.get("logprob", math.nan)
         for token, begin, end in zip(tokens, begins, ends, strict=True)
         if begin < place[1] and end > place[0]
     ]
-    known = all(isinstance(one, int | float) and not math.isnan(one) for one in logprobs)
-    return min(1.0, math.exp(fmean(logprobs))) if known else None
+    known = [max(_LEAST, one) for one in logprobs if type(one) in (int, float) and one <= 0]
+    return math.exp(fmean(known)) if len(known) == len(logprobs) else _INVALID

@@ -1,13 +1,14 @@
 """How an episode ends: its outcome in the trajectory, and its scores."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.protocols import Consulting, Episode, Following, Scorer
 from components.core.redaction import redact
+from components.core.score_names import SLACK, range_of
 from components.core.traits import ScorerTraits, declared
 from components.core.types import Answer, Failure, Refusal, Sample, Score, Trajectory, as_failure
 from runner.storage.disk import Unwritable
@@ -37,18 +38,27 @@ async def score_all(
         if of.asks is not None and judging is not None:
             await cast(Consulting, scorer).consult(sample, own, {one.name: one.value for one in scores}, judging())
         try:
+            judged = own if of.asks is None else trajectory
             if of.follows:
                 known = {one.name: one.value for one in scores}
                 right = deciding_value(scorers, scores, or_first=False)
-                scores += cast(Following, scorer).follow(sample, own, right, known)
-                continue
-            judged = own if of.asks is None else trajectory
-            if of.blocking:
-                scores += await asyncio.to_thread(scorer.score, sample, judged)
+                found = cast(Following, scorer).follow(sample, own, right, known)
+            elif of.blocking:
+                found = await asyncio.to_thread(scorer.score, sample, judged)
             else:
-                scores += scorer.score(sample, judged)
+                found = scorer.score(sample, judged)
+            scores += _refuse_others(found, of)
         except ConfigError as error:
             scores.append(Score(f"{name}/unscored", None, redact(str(error))))
+    return scores
+
+
+def _refuse_others(found: Iterable[Score], of: ScorerTraits) -> list[Score]:
+    """All scores of a scorer. Raises ConfigError for one that is none of its declared kind."""
+    for one in (scores := list(found)):
+        low, high = range_of(one.name, kind := of.kinds.get(one.name, "number"))
+        if one.value is not None and (one.value < low - SLACK or one.value > high + SLACK):
+            raise ConfigError(f"{one.name} is {one.value:.12g}, and a {kind} is from {low:g} to {high:g}")
     return scores
 
 

@@ -9,11 +9,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal, TypeVar, get_args
 
 from components.core.errors import ConfigError
+from components.core.score_names import SLACK, range_of
 from components.core.types import ScoreKind
+from runner.results.arrays import np
 from runner.results.table import Table
+from runner.storage.records import REPAIR
 from runner.storage.schema import Manifest, Record
 
 Better = Literal["higher", "lower", ""]
@@ -72,6 +76,21 @@ def kinds_of(manifest: Manifest, records: Table | Iterable[Record]) -> Kinds:
             return declared
         wrong = next(f"{str(name)!r} is {str(kind)[:40]!r}" for name, kind in declared.items() if kind not in known)
     raise ConfigError(f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {wrong}")
+
+
+def refuse_out_of_bounds(path: Path, table: Table, manifest: Manifest) -> None:
+    """Raises ConfigError for a number in a file of records, a row each line, that is none of its declared kind,
+    or so large that no interval can be computed."""
+    kinds = kinds_of(manifest, [])
+    for name, column in table.columns.items():
+        if column.dtype.kind == "f":
+            group, _, score = name.partition("/")
+            kind = kinds.get(score, "number") if group in ("scores", "ceilings") else "number"
+            low, high = range_of(score, kind)
+            rows = np.flatnonzero((column < low - SLACK) | (column > high + SLACK))
+            if len(rows):
+                problem = f"{name} is {column[rows[0]]:.12g}, and a {kind} is from {low:g} to {high:g}"
+                raise ConfigError(f"{path}:{rows[0] + 1}: damaged record ({problem}); {REPAIR}")
 
 
 def kind_of(metric: str, kinds: Kinds) -> ScoreKind:

@@ -16,7 +16,7 @@ from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
 from components.text.words import meant
 from runner.results import column_file
-from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
+from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of, refuse_out_of_bounds
 from runner.results.metrics import Summary
 from runner.results.steps import Steps
 from runner.results.table import Table
@@ -56,12 +56,17 @@ class Run:
     @cached_property
     def table(self) -> Table:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        return column_file.load(self.folder, self._read())[0]
+        return self._load()[0]
 
     @cached_property
     def steps(self) -> Steps:
         """What sections need of the steps of its records, read with the table."""
-        vars(self)["table"], found = column_file.load(self.folder, self._read(steps=True), steps=True)
+        vars(self)["table"], found = self._load(steps=True)
+        return found
+
+    def _load(self, *, steps: bool = False) -> tuple[Table, Steps]:
+        found = column_file.load(self.folder, self._read(steps=steps), steps=steps)
+        refuse_out_of_bounds(self.folder / RECORDS, found[0], self.manifest)
         return found
 
     @cached_property

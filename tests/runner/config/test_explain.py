@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hydra.errors import MissingConfigException
+from hydra.errors import ConfigCompositionException, MissingConfigException
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
@@ -106,6 +106,13 @@ def test_partial_name_is_suggested():
 def test_missing_config_suggests_the_nearest_name():
     finding = explain(MissingConfigException("", "confg"), [], Catalogue())
     assert str(finding).endswith("--config-name: there is no config 'confg'; did you mean config? valid: config")
+
+
+@pytest.mark.parametrize("word", ["agent=1.5", "agent=1", "agent=true", "agent=nan", "dataset@models.x=1.5"])
+def test_choice_that_is_no_name_is_refused_by_its_word(word):
+    error = ConfigCompositionException("Config group override must be a string or a list. Got float")
+    finding = str(explain(error, ["agent=direct", "seed=1", word], Catalogue()))
+    assert finding.startswith(f"command line: {word}: a choice is a name, and ") and "is none; valid: " in finding
 
 
 def test_colon_instead_of_equals_sign_suggests_the_correction():

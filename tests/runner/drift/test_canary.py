@@ -137,6 +137,9 @@ ANSWER = {"score": 1.0, "answer": "a", "length": 1.5, "calls": 1, "tools": "x", 
         ({}, [3], "askings.json is damaged"),
         ({}, [ASKED, ASKED, ASKED], r"askings.json is damaged \(\[2\]\.p: is missing"),
         ({}, [ASKED | {"answers": {"q": ANSWER | {"score": "good"}}}], r"\[0\]\.answers\.q\.score: found 'good'"),
+        ({}, [ASKED | {"answers": {"q": ANSWER | {"score": float("nan")}}}], r"\[0\]\.answers\.q\.score: found nan"),
+        ({}, [ASKED | {"answers": {"q": ANSWER | {"score": 1e308}}}], r"\[0\]\.answers\.q\.score: found 1e\+308"),
+        ({}, [ASKED], r"askings.json is damaged \(\[0\]\.answers: 0 of 30 samples have answers to compare, and half"),
         ({}, [ASKED] * 2 + [ASKED | {"p": 0.5, "signals": {"mood": 0.5}}], r"askings.json is damaged \(\[2\]\.signals"),
     ],
 )
@@ -148,6 +151,17 @@ def test_files_of_wrong_types_are_refused_in_one_line(runs, tmp_path, facts, ask
     with pytest.raises(ConfigError, match=message) as found:
         Canary.read(tmp_path / "c")
     assert "\n" not in str(found.value)
+
+
+def test_half_of_the_samples_must_be_compared_with_the_baseline(tmp_path):
+    names = [f"s{n}" for n in range(30)]
+    askings = [{"answers": dict.fromkeys(names[:20], ANSWER)}, {"answers": dict.fromkeys(names[:16], ANSWER)}]
+    canary = Canary(tmp_path, "run", {}, {}, names, "x", 2, 0.01, askings)
+    newest = [{"answers": dict.fromkeys(names[begin:], ANSWER)} for begin in (5, 6)]
+    assert [canary.compared(one) for one in newest] == [15, 14]
+    assert [canary.lack(one) for one in newest] == [
+        "", "14 of 30 samples have answers to compare, and half of them are needed",
+    ]  # fmt: skip
 
 
 def test_another_name_of_the_model_is_drift(tmp_path):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from runner.drift import canary as canaries
 from runner.drift.__main__ import main
@@ -147,6 +148,20 @@ def test_a_memory_of_demonstrations_can_be_watched_and_one_that_grows_cannot(
     assert main(["init", "run", "--out", "canary", "--samples", "30", "--repeats", "2"]) == code
     refused = "error: memory=solved grows from sample to sample" in capsys.readouterr().err
     assert refused is (code == 2) and (tmp_path / "canary").exists() is not refused
+
+
+@slow
+def test_a_baseline_without_answers_concludes_nothing(home, capsys):
+    config = yaml.safe_load((home / "run/config.yaml").read_text())
+    config["run"]["max_error_rate"] = 1.0
+    config["scorer"]["breaks"] = {
+        "_target_": "components.radiology.scorers.response.RaTEScore", "source": "math:factorial",
+    }  # fmt: skip
+    (home / "run/config.yaml").write_text(yaml.safe_dump(config))
+    assert main(["init", "run", "--out", "new", "--samples", "30", "--repeats", "2"]) == 4
+    out, err = capsys.readouterr()
+    assert "0 of 30 samples have answers to compare, and half of them are needed" in err
+    assert "not finished, nothing is concluded" in out and json.loads((home / "new/askings.json").read_text()) == []
 
 
 def test_a_run_that_cannot_be_asked_again_leaves_no_canary_set(home, capsys):

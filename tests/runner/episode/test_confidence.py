@@ -138,7 +138,18 @@ def test_the_geometric_mean_of_the_last_place_alone_counts():
     assert answer_probability(given, "E. coli", {}) == pytest.approx(exp(-2))
     assert answer_probability(given, "none", {}) is None
     assert answer_probability(tokens(("a \\", -9.0), ('"b', -3.0)), 'a "b', {}) == pytest.approx(exp(-6)), "as in JSON"
-    assert answer_probability(tokens(("B", None)), "B", CHOICES) is None
+
+
+@each_row("value, probability", {
+    "zero": (0, 1.0), "llama.cpp's least": (-3.4028234663852886e38, 0.0), "infinite": (float("-inf"), 0.0),
+    "a long integer": (-(10**400), 0.0), "none": (None, None), "text": ("-1", None), "true": (True, None),
+    "false": (False, None), "positive": (1e-9, None), "too large to exponentiate": (1000.0, None),
+    "too large a number": (10**400, None), "no number": (float("nan"), None),
+}.values())  # fmt: skip
+def test_a_log_probability_is_a_number_of_0_or_less(value, probability):
+    found = answer_probability(tokens(("B", value)), "B", CHOICES)
+    assert found == probability if probability is not None else str(found).startswith("the endpoint gave something els")
+    assert isinstance(answer_probability([*tokens(("a", value)), {"token": "b"}], "ab", {}), str), "one has no key"
 
 
 @each_row("reply, answer, place", {

@@ -10,9 +10,10 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, Sampling, ToolSpec
-from components.core.traits import ToolTraits
-from components.core.types import Answer, Failure, Observation
+from components.core.traits import ScorerTraits, ToolTraits
+from components.core.types import Answer, Failure, Observation, Score, Trajectory
 from runner.episode.budget import Budget
+from runner.episode.ending import score_all
 from runner.episode.episode import run_episode
 from tests.parts import Kit, Rows, Speaker, door, parts
 from tests.table import each_row
@@ -39,6 +40,22 @@ async def test_steps_record_request_reply_calls_and_observations():
     assert (first.kept, second.kept, last.kept) == (0, 1, 3)
     assert [m.text for m in second.asked] == ['call count {"n": 3}', "saw 3"]
     assert trajectory.offered[0].name == "count"
+
+
+async def test_score_that_is_none_of_its_kind_is_not_scored():
+    class Wide:
+        traits = ScorerTraits(kinds={"own/x": "proportion"})
+
+        def score(self, sample, trajectory):
+            yield from (Score("own/y", -3.0), Score("own/x", self.value))
+
+    wide, found = Wide(), []
+    for wide.value in (1.0, 3.0):
+        found.append(
+            [(one.name, one.value, one.explanation) for one in await score_all({"own": wide}, SAMPLE, Trajectory())]
+        )
+    assert found[0] == [("own/y", -3.0, ""), ("own/x", 1.0, "")]
+    assert found[1] == [("own/unscored", None, "own/x is 3, and a proportion is from 0 to 1")]
 
 
 async def test_tool_error_is_shown_to_the_model_and_labelled():
