@@ -26,6 +26,7 @@ from runner.results.runs import Run, config_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode
+from runner.results.sections.forks import show_forks
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, status_line
@@ -39,6 +40,7 @@ from runner.terminal.command import Parser, exit_code_of
 
 _PROGRAM = "python -m runner.report"
 _BLIND = ("verify", "bundle", "annotate", "merge")  # commands that show no results, or log themselves that they do
+_ELSEWHERE = {"differences": "methods {}", "by stratum": "strata {}", "all tables": "table {} --all", "page": "page {}"}
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Command = tuple[Callable[[Options], int | None], str, Sequence[Argument]]
@@ -91,19 +93,24 @@ def _home(runs: Sequence[Run], out: str | None = None) -> Path:
 
 
 def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = False) -> None:
-    """Print a run, or a table of several (``whole``: each), then the tables over all; those of a whole sweep are also
-    written to its folder."""
+    """Print a run, or a line of each of several and where to look (``whole``: each of them, then the tables over all);
+    those of a whole sweep are also written to its folder."""
     found = list(map_folders(refresh, folders))
     runs = [run for run, _ in found]
-    if len(runs) > 1 and not whole:
-        show_sheet(jobs_table(f"{len(runs)} runs", read_metrics(*runs)))
-        judge_lines = [f"{run.folder}: {line}" for run, lines in found for line in lines]
-        print(*judge_lines, f"each run, all values: {_PROGRAM} table FOLDER --all", "", sep="\n")  # noqa: T201
-    for one in found if whole or len(runs) == 1 else ():
+    several = len(runs) > 1
+    if several and (not show_forks(runs, whole) or whole):
+        show_sheet(jobs_table(f"{len(runs)} runs", read_metrics(*runs)), single=not whole)
+    for one in found if whole or not several else ():
         _show(one, whole)
-    if len(runs) > 1:
-        show_methods(runs, home=_home(runs) if swept and all(run.manifest.get("sweep") for run in runs) else None)
-        show_means(runs)
+    if several:
+        home = _home(runs) if swept and all(run.manifest.get("sweep") for run in runs) else None
+        show_methods(runs, home=home, most=None if whole else 0)
+        show_means(runs, brief=not whole)
+    if several and not whole:
+        print(*(f"{run.folder}: {line}" for run, lines in found for line in lines), sep="\n")  # noqa: T201
+        where = "FOLDER ..." if home is None else quoted(home)
+        for what, words in _ELSEWHERE.items():
+            print(f"{what + ':':13}{_PROGRAM} {words.format(where)}")  # noqa: T201
 
 
 def _section(name: str, options: Options) -> None:

@@ -1,9 +1,8 @@
 """MLflow's page over the local database, started lean: without job workers and telemetry.
 
-``python -m runner.ui [--port 5000] [--uri sqlite:///...] [--quiet] [further options of mlflow server]``
+``python -m runner.ui [--port 5000] [--uri sqlite:///...] [--quiet] [--host ... and others of mlflow server]``
 """
 
-import argparse
 import contextlib
 import os
 import shlex
@@ -19,44 +18,49 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from runner.terminal.command import print_note
+from components.core.errors import ConfigError
+from runner.terminal.command import Parser, exit_code_of, print_note
 from runner.tracking.store import DATABASE, damaged
 from runner.tracking.unsent import NEWEST
 
 _HOST = "127.0.0.1"
 _PAGE = "wardround"  # of ``runner.tracking.page`` in pyproject.toml
 _START_SECONDS = 120.0
+_SERVER = ("--host", "--workers", "--static-prefix", "--allowed-hosts", "--cors-allowed-origins", "--x-frame-options",
+           "--uvicorn-opts", "--expose-prometheus", "--app-name")  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m runner.ui", description="Look at tracked runs.", allow_abbrev=False
-    )
+    return exit_code_of(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parser = Parser(prog="python -m runner.ui", description="Look at tracked runs.")
     parser.add_argument("--port", type=int, default=5000)
     parser.add_argument("--uri", default=DATABASE, help="database of the runs (default: %(default)s)")
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
-    options, further = parser.parse_known_args(arguments)
-    if not (database := Path(options.uri.removeprefix("sqlite:///")).absolute()).exists():
+    for flag in _SERVER:
+        parser.add_argument(flag, help="as mlflow server has it")
+    options = vars(parser.parse_args(arguments))
+    port, further = options["port"], [(flag, options[flag[2:].replace("-", "_")]) for flag in _SERVER]
+    if not (database := Path(options["uri"].removeprefix("sqlite:///")).absolute()).exists():
         from runner.tracking.send import send_unsent
 
         send_unsent(database.parent)  # the first run may be on its way
     if not database.exists():
-        print_note(f"no tracked runs yet: {database} does not exist; run an experiment first")
-        return 2
+        raise ConfigError(f"no tracked runs yet: {database} does not exist; run an experiment first")
     try:
         with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
             opened.execute("select 1 from sqlite_master")
     except sqlite3.DatabaseError as error:
         locked = isinstance(error, sqlite3.OperationalError)
-        print_note(f"{database}: {error}" if locked else damaged(database, str(error)))
-        return 2
-    if _listens(options.port):
-        print_note(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")
-        return 2
+        raise ConfigError(f"{database}: {error}" if locked else damaged(database, str(error))) from None
+    if _listens(port):
+        raise ConfigError(f"port {port} is taken; choose another: make ui ARGS='--port {port + 1}'")
     print_note("starting MLflow's server, about eight seconds on two idle cores; stop it with Ctrl-C")
-    threading.Thread(target=_open, args=(options.port, database, options.quiet), daemon=True).start()
-    return _serve(command(database, options.port, further))
+    threading.Thread(target=_open, args=(port, database, options["quiet"]), daemon=True).start()
+    return _serve(command(database, port, [f"{flag}={value}" for flag, value in further if value is not None]))
 
 
 def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]:

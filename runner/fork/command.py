@@ -26,9 +26,7 @@ from runner.job.shared_resources import SharedResources
 from runner.learning.folders import find_recorded
 from runner.learning.lesson import refuse_lost
 from runner.learning.memory import with_memory
-from runner.results.runs import Run
-from runner.results.sections.forks import forks
-from runner.results.terminal import show_section
+from runner.results.runs import Run, refuse_missing
 from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import unused
@@ -67,8 +65,6 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
     finally:
         if home.is_dir() and not any(home.iterdir()):  # nothing was run
             home.rmdir()
-    if (section := forks([Run.at(cell.folder) for cell in cells])) is not None:
-        show_section(replace(section, parts=section.sheets[:-1]))  # the episodes are on the page
     summarise(cells)
     return max(cell.code or 0 for cell in cells)
 
@@ -76,6 +72,7 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
 def _source(folder: Path) -> Run:
     """The run whose episodes are continued. Raises ConfigError for a folder that is none, or was changed."""
     if not (folder / "config.yaml").is_file():
+        refuse_missing(folder)
         below = next((f", but holds those of runs: name one, such as {one.parent}"
                       for one in sorted(folder.glob("*/config.yaml"))), "")  # fmt: skip
         raise ConfigError(f"fork={folder} is not a run folder: it has no config.yaml{below}")

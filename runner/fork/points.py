@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from components.core.errors import ConfigError, ModelError
+from components.core.plain import Accept
 from components.core.task_text import action_text
 from components.core.types import Sample, Step, Trajectory, Verdict
+from runner.config.errors import nearest
 from runner.episode.door import Door
 from runner.episode.ending import before_judging
 from runner.episode.episode import record_errors, solve
@@ -54,7 +56,11 @@ def recorded(run: Run, experiment: Experiment, choices: Choices) -> list[Recorde
     order = {sample.problem.id: n for n, sample in enumerate(experiment.samples)}
     named = choices.samples if not isinstance(choices.samples, str) else None
     if named is not None and (unknown := next((one for one in named if str(one) not in order), None)):
-        raise ConfigError(f"fork.samples: {unknown!r} is no sample of {run.folder}")
+        raise ConfigError(f"fork.samples: {unknown!r} is no sample of {run.folder}; {nearest(str(unknown), order)}")
+    if choices.at == "verifier_disagrees" and isinstance(experiment.parts.verifier, Accept):
+        raise ConfigError(
+            f"fork.at={choices.at}: {run.folder} has no verifier that can disagree, it takes every action"
+        )
     unpacker, found = Unpacker(TextReader(run.folder)), dict[tuple[str, int], Recorded]()
     for record, sample in with_samples(run.folder, experiment):
         failed = choices.samples == "failed" and not _failed(record, run)

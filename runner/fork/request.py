@@ -10,6 +10,7 @@ import yaml
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
+from components.text.words import meant
 from runner.config.build import check
 from runner.config.catalogue import CONF, read_named
 from runner.config.changes import DATA
@@ -50,9 +51,13 @@ class Choices:
 
     def __post_init__(self) -> None:
         if not (self.at in AT or (isinstance(self.at, int) and self.at >= 1)):
-            raise ConfigError(f"fork.at={self.at}: it should be {', '.join(AT)}, or the number of a step from 1 on")
+            near = meant(str(self.at), AT)
+            raise ConfigError(
+                f"fork.at={self.at}: {near}it should be {', '.join(AT)}, or the number of a step from 1 on"
+            )
         if isinstance(self.samples, str) and self.samples not in ("failed", "all"):
-            raise ConfigError(f"fork.samples={self.samples}: it should be failed, all, or a list of ids: [q1,q2]")
+            near = meant(self.samples, ("failed", "all"))
+            raise ConfigError(f"fork.samples={self.samples}: {near}it should be failed, all, or a list of ids: [q1,q2]")
         if CONTROL in self.arms:
             raise ConfigError(f"fork.arms: {CONTROL!r} is always there; call your intervention otherwise")
         if empty := [name for name, arm in self.arms.items() if not arm.kinds]:

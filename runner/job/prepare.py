@@ -61,7 +61,7 @@ class Check(Callback):
             named = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, named)
         except ConfigError as error:
-            _complain(error, varied, {key.partition(".")[0] for key in varied} - given)
+            _complain(error, varied, given)
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None
@@ -78,13 +78,14 @@ class Check(Callback):
         PREPARED.set(experiment)
 
 
-def _complain(error: ConfigError, varied: Sequence[str], groups: Collection[str]) -> None:
-    """Print what is wrong with a single run; where it is about ``groups`` of which a sweep has values ``varied``, only
-    that these need one."""
+def _complain(error: ConfigError, varied: Sequence[str], given: Collection[str]) -> None:
+    """Print what is wrong with a single run; where its experiment is a sweep of ``varied`` and it is about these, or
+    nothing else is ``given``, only that."""
     sweep = f"this is a sweep of {', '.join(varied)}, not a single run: {manifest.command_line('-m')}"
     findings = error.findings if isinstance(error, ConfigErrors) else ()
+    groups = {key.partition(".")[0] for key in varied} - {*given}
     others = [finding for finding in findings if finding.key.partition(".")[0] not in groups]
-    if findings and not others:
+    if (varied and {*given} <= {"experiment"}) or (findings and not others):
         complain(ConfigError(sweep))
         return
     complain(ConfigErrors(others) if findings else error)

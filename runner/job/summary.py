@@ -11,6 +11,8 @@ from runner.results.publications.gains import show_gains
 from runner.results.rows import RunMetrics
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import show_methods
+from runner.results.sections.episode_data import PAGE
+from runner.results.sections.forks import show_forks
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
 from runner.results.sections.scores import jobs_table
@@ -33,21 +35,23 @@ def summarise(plan: Sequence[Cell]) -> None:
     runs = [Run.at(cell.folder, cell.cfg) for cell in done]
     note_look([run.folder for run in runs])
     found = [RunMetrics(run, cell.label) for cell, run in zip(done, runs, strict=True)]
-    show_sheet(jobs_table(f"{len(done)} of {len(plan)} jobs", found))
-    print()  # noqa: T201
     home = plan[0].home
-    show_methods(runs, home=home, brief=True)
+    if not (forked := show_forks(runs)):
+        show_sheet(jobs_table(f"{len(done)} of {len(plan)} jobs", found), single=True)
+    print()  # noqa: T201
+    show_methods(runs, home=home, most=0 if forked else 1)
     if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    print(f"all tables: python -m runner.report table {quoted(home)}")  # noqa: T201
+    print(f"all tables: python -m runner.report table {quoted(home)} --all")  # noqa: T201
     finish(runs, done, home)
 
 
 def finish(runs: Sequence[Run], plan: Sequence[Cell], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
     print_lines(*warnings_of(runs), calls(plan), f"folder:     {home}")
-    pages = list[Path]()
+    pages, page = list[Path](), home / PAGE
+    before = page.read_bytes() if page.is_file() else b""
     try:
         if runs:
             pages = write(runs, home)
@@ -56,7 +60,8 @@ def finish(runs: Sequence[Run], plan: Sequence[Cell], home: Path, files: Sequenc
         print_lines(f"no report:  {error}")
     folders = [run.folder for run in runs]
     if runs:
-        finish_sweep(home, folders, runs[0].cfg, [*files, *pages])
+        same = bool(pages) and page.read_bytes() == before
+        finish_sweep(home, folders, runs[0].cfg, [*files, *pages], same=same)
 
 
 def calls(plan: Sequence[Cell]) -> str:

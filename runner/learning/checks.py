@@ -137,8 +137,9 @@ def _unused(experiment: Experiment) -> Iterator[Finding]:
     given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
     given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
     text = "a stage is made as a whole, and resumes where it stopped when it is started again"
-    for key in (key for key, (value, unset) in given.items() if value != unset):
-        yield Finding(key, f"{text}; leave {key} out (how much it makes: {size})")
+    if keys := [key for key, (value, unset) in given.items() if value != unset]:
+        names = " and ".join(keys)
+        yield Finding(keys[0], f"{names}: {text}; leave {names} out (how much it makes: {size})")
 
 
 def check_learning(experiment: Experiment) -> None:

@@ -253,10 +253,7 @@ def run_folders(folder: Path) -> list[Path]:
 
     folders = [folder]
     try:
-        if not folder.exists():
-            siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
-            near = meant(folder.name, [path.name for path in siblings])
-            raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
+        refuse_missing(folder)
         if not (folder / RECORDS).is_file():
             jobs = _jobs_of(folder)
             recorded = [path for path in jobs if (path / RECORDS).is_file()]
@@ -272,6 +269,14 @@ def run_folders(folder: Path) -> list[Path]:
         return folders
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
+
+
+def refuse_missing(folder: Path) -> None:
+    """Raises ConfigError for a folder that is not there, with what is near."""
+    if not folder.exists():
+        siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        near = meant(folder.name, [path.name for path in siblings])
+        raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
 
 
 def _jobs_of(folder: Path) -> list[Path]:

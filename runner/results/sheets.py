@@ -14,7 +14,10 @@ from runner.results.kinds import Better
 ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
 PERCENT, USD = "%", "USD"
 _FEWEST = 4  # samples; an interval of fewer spans more than half of the values, whatever the samples say
-_LEGEND = f"{TOO_SMALL}: fewer samples or patients than the interval needs: {_FEWEST} samples of 2 patients, some more"
+_LEGEND = (
+    f"{TOO_SMALL}: fewer samples or patients than the interval needs: at least {_FEWEST} samples of 2 patients, for "
+    "some scores more"
+)
 
 
 @dataclass(frozen=True)

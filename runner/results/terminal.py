@@ -11,6 +11,7 @@ from runner.results.sheets import ARROWS, Section, Sheet
 _WIDE, _TEXT = 140, 110  # characters of a line where no terminal is there to ask; of a line of text
 _GAP = 3  # characters between columns
 _MANY = 12  # rows
+_BETTER = " " + "".join(ARROWS.values())
 
 
 def show_section(section: Section) -> None:
@@ -25,14 +26,14 @@ def show_section(section: Section) -> None:
         show_text(section.intro)
 
 
-def show_sheet(sheet: Sheet) -> None:
-    """Print a table and its notes; columns without any content are left out."""
+def show_sheet(sheet: Sheet, *, single: bool = False) -> None:
+    """Print a table and its notes; columns without any content are left out. ``single``: see ``show``."""
     if sheet.rows:
         places = range(len(sheet.columns))
         kept = [n for n in places if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)]
         heads = [f"{one.name} {ARROWS[one.better]}".strip() + f"\n{one.named_unit}".rstrip() for one in sheet.columns]
         body = [["\n".join(filter(None, texts_of(row[n], sheet.columns[n]))) for n in kept] for row in sheet.rows]
-        show([heads[n] for n in kept], body, sheet.title, sheet.keys)
+        show([heads[n] for n in kept], body, sheet.title, sheet.keys, single=single)
     else:
         print(plain(sheet.title))  # noqa: T201
     for line in sheet.lines:
@@ -45,9 +46,12 @@ def show_text(text: str) -> None:
     print(fill(plain(text), room, break_long_words=False, break_on_hyphens=False))  # noqa: T201
 
 
-def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:
-    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut. Many
-    rows are grouped by what is before the first slash of their name."""
+def show(
+    head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1, *, single: bool = False
+) -> None:
+    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut; ``single``:
+    only the first of these, with the names of the other columns. Many rows are grouped by what is before the first
+    slash of their name."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -59,7 +63,8 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
     with console.capture() as output:  # rich takes a closed pipe for a failure
         if title:  # may be wider than its table
             console.print(plain(title), style="italic", markup=False, highlight=False, soft_wrap=True)
-        for places in split_columns(head, body, console.width, keys):
+        parts = split_columns(head, body, console.width, keys)
+        for places in parts[:1] if single else parts:
             table = Table(*(escape(_make_printable(head[place])) for place in places), box=box.SIMPLE_HEAD)
             for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
                 most = _max_width(place, console.width, keys)
@@ -74,6 +79,10 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
                 table.add_row(*(escape(_make_printable(row[place])) for place in places))
             console.print(table)
     print(output.get(), end="")  # noqa: T201
+    if single and (
+        others := [head[place].split("\n")[0].rstrip(_BETTER) for part in parts[1:] for place in part[keys:]]
+    ):
+        show_text(f"more columns in a wider terminal or with --all: {', '.join(others)}")
 
 
 def _make_printable(cell: str) -> str:

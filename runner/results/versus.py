@@ -22,6 +22,7 @@ from runner.results.runs import Run
 from runner.results.significance import sign_flip_p
 from runner.results.table import OWN
 
+_NAMED = 12  # scores in a message
 _KINDS = get_args(ScoreKind)  # those with the fewest values first
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
@@ -168,8 +169,9 @@ def _check(
     labels = ", ".join(row.label for row in grid.rows)
     if missing := [name for name in metrics if name not in scores and name not in OWN]:
         known = [*scores, *OWN]
-        near = meant(missing[0], known)
-        raise ConfigError(f"--metric: no run here has {missing[0]!r}; {near}there are {', '.join(known)}")
+        more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+        have = ", ".join(known[:_NAMED]) + more
+        raise ConfigError(f"--metric: no run here has {missing[0]!r}; {meant(missing[0], known)}there are {have}")
     if missing := [name for name in baselines or () if not present_among(grid, [name])]:
         near = meant(
             missing[0], [str(name) for row in grid.rows for name in (row.label, row.first.choices.get("agent"))]

@@ -88,10 +88,11 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Raise ConfigError, with the flag that was meant, or how the command is written."""
-        flags = [flag for action in self._actions for flag in action.option_strings if flag not in ("-h", "--help")]
-        if unknown := re.search(r"unrecognized arguments: .*?(--[\w-]+)", message):
-            message = f"{message}; {meant(unknown[1], flags)}".rstrip("; ")
+        """Raise ConfigError, with the flag or choice that was meant, or how the command is written."""
+        words = [word for action in self._actions for word in (*action.option_strings, *(action.choices or ()))]
+        if unknown := re.search(r"unrecognized arguments: .*?(--[\w-]+)|invalid choice: '(.*?)'", message):
+            near = meant(unknown[1] or unknown[2], (word for word in words if word not in ("-h", "--help")))
+            message = f"{message}; {near}".rstrip("; ")
         if "required" in message or "expected" in message:
             message += f"; {' '.join(self.format_usage().split())}"
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")

@@ -17,7 +17,7 @@ from typing import Any, Self
 from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner.storage import manifest
-from runner.storage.sweeps import tag_of
+from runner.storage.sweeps import FILE, tag_of
 from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
@@ -140,9 +140,14 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
         _finish(_mark(config, _id(made.folder), "stage", made.folder, None, **facts))
 
 
-def finish_sweep(home: Path, folders: Sequence[Path], config: Mapping[str, Any], files: Sequence[Path] = ()) -> None:
-    """Have the parent run of a sweep of two or more jobs completed: its table, these files, its shared view."""
-    if enabled(config) and len(folders) > 1:
+def finish_sweep(
+    home: Path, folders: Sequence[Path], config: Mapping[str, Any], files: Sequence[Path] = (), *, same: bool = False
+) -> None:
+    """Have the parent run of a sweep of two or more jobs completed: its table, these files, its shared view. ``same``:
+    all is as when the sweep ended before, so that there is only something to do where something waits."""
+    if not enabled(config) or len(folders) < 2:
+        return
+    if not same or not (home / FILE).exists() or unsent.markers(place_of(config["tracking"]["uri"])):
         facts = {"folders": [one.absolute() for one in folders], "files": [one.absolute() for one in files]}
         _finish(_mark(config, _id(home), "sweep", home, home, **facts))
 

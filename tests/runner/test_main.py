@@ -214,6 +214,11 @@ def test_experiment_that_is_no_single_run_names_the_command_of_the_sweep(home):
     (line,) = done.err.splitlines()
     assert done.code == 2 and line.startswith("config error: this is a sweep of agent, seed, not a single run: ")
     assert line.endswith(" experiment=varies -m")
+    home.write("experiment/varies", own + "hydra: {sweeper: {params: {seed: '0,1'}}}")
+    assert home.run("experiment=varies").complaint.startswith("this is a sweep of seed, not a single run: "), (
+        "a mistake"
+    )
+    home.write("experiment/varies", own + "hydra: {sweeper: {params: {agent: 'asks,needs', seed: '0,1'}}}")
     done = home.run("experiment=varies", "agent=needs")
     mistake, note = done.err.splitlines()
     assert done.code == 2 and "Asks needs a toolset with the controls start" in mistake

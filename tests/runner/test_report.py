@@ -17,7 +17,7 @@ from tests.slow import slow
 def test_several_runs_are_averaged(tmp_path, capsys):
     one = write(tmp_path / "a", {"one": ("k", [1, 0]), "three": ("k", [1, 0])})
     two = write(tmp_path / "b", {"two": ("d", [1, 1])})
-    assert main(["table", str(one), str(two)]) == 0
+    assert main(["table", str(one), str(two), "--all"]) == 0
     out = capsys.readouterr().out
     assert "score/x: means per dimension of means per task, and total" in out and "0.7500" in out
     metrics = json.loads((one / "metrics.json").read_text())["metrics"]
@@ -31,6 +31,9 @@ def test_several_runs_are_a_table_and_each_is_printed_on_request(tmp_path, capsy
     assert main(["table", *folders]) == 0
     out = capsys.readouterr().out
     assert out.lstrip().startswith("2 runs\n") and "score/x decides; " in out and "run folder: " not in out
+    assert "by stratum:  python -m runner.report strata FOLDER ...\n" in out and len(out.splitlines()) < 20
+    assert main(["table", str(tmp_path)]) == 0
+    assert f"by stratum:  python -m runner.report strata {tmp_path}\n" in capsys.readouterr().out
     assert main(["table", *folders, "--all"]) == 0
     out = capsys.readouterr().out
     assert all(f"{name}: Status complete: " in out and f"run folder: {tmp_path / name}\n" in out for name in "ab")
@@ -40,7 +43,7 @@ def test_a_run_in_progress_has_scores_in_tables_and_on_the_page(tmp_path, capsys
     folders = [write(tmp_path / name, {"one": ("k", [1, 0]), "two": ("k", [1, 1])}, levels={}) for name in "ab"]
     writer = RecordWriter(folders[1])
     assert main(["table", *map(str, folders)]) == 0
-    assert [line.split() for line in capsys.readouterr().out.splitlines()].count(["b", "0.7500"]) == 1
+    assert [line.split() for line in capsys.readouterr().out.splitlines()].count(["b", "0.7500", "0.1000"]) == 1
     assert main(["page", str(folders[1])]) == 0 and not (folders[1] / "metrics.json").exists()
     page = (folders[1] / "report.html").read_text()
     assert 'id="strata"' in page and "0.7500" in page

@@ -566,6 +566,19 @@ def test_tracking_off_writes_and_starts_nothing(place, tmp_path, capsys):
     assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes()) and not capsys.readouterr().out
 
 
+def test_a_sweep_that_is_as_it_was_sent_is_not_sent_again_unless_something_waits(place, tmp_path):
+    folders = [run_folder(tmp_path, f"sweep/{n}") for n in range(2)]
+    for sent in (True, False):
+        if not sent:
+            (marker,) = unsent.markers(place)
+            marker.unlink()
+        tracking.finish_sweep(tmp_path / "sweep", folders, config(place), same=True)
+        assert len(unsent.markers(place)) == sent
+    tracking.track(folders[0], config(place), home=tmp_path / "sweep", total_jobs=2)
+    tracking.finish_sweep(tmp_path / "sweep", folders, config(place), same=True)
+    assert len(unsent.markers(place)) == 2
+
+
 def test_a_single_job_has_no_parent_run(place, tmp_path):
     tracking.finish_sweep(tmp_path, [run_folder(tmp_path)], config(place))
     assert unsent.markers(place) == []

@@ -710,6 +710,7 @@ def test_links_contain_no_password(tmp_path):
 def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     database = tmp_path / "mlflow.db"
     assert ui.main(["--uri", f"sqlite:///{database}"]) == 2 and "no tracked runs yet" in capsys.readouterr().err
+    assert ui.main(["--prt", "5"]) == 2 and "--prt 5; did you mean --port" in capsys.readouterr().err
     assert ui.newest(database) == "/experiments"
     (tmp_path / "newest").write_text("/experiments/1/runs/abc?workflowType=machine_learning")
     assert ui.newest(database).endswith("abc?workflowType=machine_learning")

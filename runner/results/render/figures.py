@@ -36,12 +36,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Series:
-    """Marks of one colour. ``line``: none, solid, dotted, or dotted steps; ``symbol``: full, hollow or none."""
+    """Marks of one colour. ``line``: none, solid, dotted, or dotted steps; ``symbol``: full, hollow or none; ``shift``:
+    to the right, on the axis, so that intervals are next to each other."""
 
     name: str
     marks: Sequence[Mark]
     line: str = ""
     symbol: str = "full"
+    shift: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _scatter(series: Sequence[Series], y: str, height: int, logarithmic: bool, w
     places = [(across.at(n), name) for n, name in enumerate(names)]
     parts += _names(places, bottom, wide) if named else _below_ticks(across, bottom)
     for n, one in reversed([*enumerate(series)]):  # the first is above the others
-        parts += _lines_of(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
+        parts += _lines_of(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x] + one.shift) for mark in one.marks], up)
     labelled = [mark for mark in marks if mark.label and mark.value.value is not None]
     points = [(across.at(numbers[mark.x]), up.at(mark.value.value or 0.0)) for mark in labelled]
     end = _LEFT + sum(_WIDTHS[width])
@@ -183,17 +185,17 @@ def _lines_of(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Itera
     for mark, x, y in zip(one.marks, xs, ys, strict=True):
         if y is None or not one.symbol:
             continue
-        yield from _spread(mark.value, partial(_above, up, x))
+        yield from _spread(mark.value, partial(_above, up, x), f" {colour}")
         at = mark.x if isinstance(mark.x, str) else _number(mark.x)
         yield _dot(x, y, colour, one.symbol, f"{mark.tip or one.name}: {at}, {_text_of(mark.value)}")
 
 
-def _spread(one: Value, at: Callable[[float], tuple[float, float]]) -> list[str]:
-    """The interval of a value, if it has one. ``at``: where an end is."""
+def _spread(one: Value, at: Callable[[float], tuple[float, float]], colour: str = "") -> list[str]:
+    """The interval of a value, if it has one. ``at``: where an end is; ``colour``: of its series."""
     if one.low is None or one.high is None or one.without:
         return []
     (x, y), (to_x, to_y) = at(one.low), at(one.high)
-    return [f'<path class="spread" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>']
+    return [f'<path class="spread{colour}" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>']
 
 
 def _sideways(along: _Axis, y: float, end: float) -> tuple[float, float]:

@@ -56,9 +56,9 @@ def methods(runs: Sequence[Run]) -> Section | None:
 
 
 def show_methods(
-    runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None, brief: bool = False
+    runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None, most: int | None = None
 ) -> None:
-    """Print the section (``brief``: its first table); write it to ``home``, which also gets all numbers as JSON.
+    """Print the section, at ``most`` so many tables; write it to ``home``, which also gets all numbers as JSON.
     ``baselines`` None: those that the first run's config names. Raises ConfigError where one given is missing."""
     grid = grid_of(runs)
     if baselines is None and not grid.several:
@@ -71,7 +71,7 @@ def show_methods(
         raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(known)}")
     differences = _gains(grid, named)
     section = _methods(grid, named, differences)
-    show_section(replace(section, intro="", parts=section.sheets[:1]) if brief else section)
+    show_section(replace(section, parts=section.sheets[:most]))
     if home is not None:
         numbers = {
             "scores": {column.label: column.score for column in grid.columns},

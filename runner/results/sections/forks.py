@@ -23,6 +23,7 @@ from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Markup, Plot, Section, Sheet, Value, columns
 from runner.results.significance import FEWEST_SIGNS
 from runner.results.table import align
+from runner.results.terminal import show_section
 from runner.storage.records import read
 from runner.storage.schema import FORK_FACTS, FORK_STEP
 
@@ -116,6 +117,17 @@ def forks(runs: Sequence[Run]) -> Section | None:
     return Section("forks", "Forks of recorded episodes", _INTRO, parts) if parts else None
 
 
+def show_forks(runs: Sequence[Run], whole: bool = False) -> bool:
+    """Print the recovery by intervention and the change by step; ``whole``: all but the episodes, which are on the
+    page. Returns whether these runs are forks."""
+    if (section := forks(runs)) is None:
+        return False
+    show_section(
+        replace(section, parts=[one for one in section.sheets if (not one.instead if whole else one.keys == 1)])
+    )
+    return True
+
+
 def _forked(runs: Sequence[Run]) -> Forked | None:
     """The arms of one folder; None without a control, or a score."""
     arms = {str(run.cfg["fork"]["arm"]): run for run in runs}
@@ -187,10 +199,11 @@ def _chances(one: Forked, of: str) -> list[Sheet | Plot]:
     heads = columns("step", ("samples", "n"), ("forks", "n"), _chance_head(one), change)
     sheet = Sheet(f"Chance of success from each step, continued as it was: {one.score}{of}", heads, rows, [_LOST])
     lines = []
-    for n, (name, found) in enumerate(one.steps.items()):  # next to each other, as their intervals would hide them
-        values = [(int(step) + 0.05 * n, one.chance(name, step)) for step in found]
+    gap = min(0.15, 0.6 / len(one.steps))  # next to each other, as their intervals would hide them
+    for n, (name, found) in enumerate(one.steps.items()):
+        values = [(int(step), one.chance(name, step)) for step in found]
         marks = [Mark(x, value) for x, value in values if value is not None]
-        lines.append(Series(name, marks, "solid"))
+        lines.append(Series(name, marks, "solid", shift=gap * (n - (len(one.steps) - 1) / 2)))
     figure = scatter(lines, "step from which the episode was continued", f"mean {one.score}")
     return [Plot(f"Where the case was lost{of}", figure), sheet]
 

@@ -18,7 +18,7 @@ from runner.results.table import OVERFLOWS
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2
-_JOB_SCORES = 7
+_JOB_SCORES, _JOB_COSTS = 7, ("errors/rate", "cost/usd")
 _NOT_VARIED = ("tracking", "scorer", "experiment", "run", "hydra", "name")
 _FIRST = ("condition", "agent", "model", "verifier", "dataset")
 _SETTINGS_SCORES, _SETTINGS_SERIES = 4, 8  # scores of a table; bars of a plot
@@ -63,12 +63,13 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
 
 
 def jobs_table(title: str, found: Sequence[RunMetrics]) -> Sheet:
-    """The scores that decide and other headlines of jobs."""
+    """The scores that decide, errors and cost where there are any, and other headlines of jobs."""
     manifests, metrics = [one.run.manifest for one in found], [one.metrics for one in found]
     scores = [(deciding_score(one.run), one.metrics) for one in found]
     decide = list(dict.fromkeys(t if (t := f"total/{one}") in values else one for one, values in scores if one))
     named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
-    names = [*dict.fromkeys([*decide, *headline(metrics, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
+    first = [*decide, *(name for name in _JOB_COSTS if any(of.get(name, {}).get("value") for of in metrics))]
+    names = [*dict.fromkeys([*first, *headline(metrics, _JOB_SCORES, manifests, named)])][:_JOB_SCORES]
     heads = [Column("job"), *(column(found, name) for name in names)]
     rows = [[one.label, *(one.metrics.get(name, {}).get("value") for name in names)] for one in found]
     notes = [f"{' and '.join(decide)} decide{'s' * (len(decide) == 1)}; ↑ higher is better, ↓ lower"] if decide else []

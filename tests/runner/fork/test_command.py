@@ -43,8 +43,8 @@ def test_each_arm_is_a_run_folder_with_the_same_forks(home, forked):
     assert sorted(keys[0]) == sorted(keys[1]) and len(keys[0]) == len({*keys[0]})
     decisions = sum(len([s for s in one["steps"] if s["purpose"] != "judge"]) for one in read(home / "run"))
     assert len(keys[0]) == 2 * decisions and f"forks: control {2 * decisions}, lesson {2 * decisions}" in err
-    assert "Recovery by intervention" in out and "Effect by step" in out and "refused" not in err
-    assert out.index("Recovery by intervention") < out.index("2 of 2 jobs")
+    assert "Recovery by intervention" in out and "Chance of success from each step" in out and "refused" not in err
+    assert "Effect by step" not in out and "2 of 2 jobs" not in out and "all tables: " in out
 
 
 def test_a_prefix_is_that_of_the_record_and_costs_nothing(home, forked):
@@ -218,12 +218,13 @@ def test_another_reply_in_the_record_is_refused_by_name(home):
 
 
 @each_row("words, message", [
-    (["fork=nowhere"], "fork=nowhere is not a run folder: it has no config.yaml"),
+    (["fork=rum"], "there is no folder rum; did you mean run"),
     (["fork=."], "but holds those of runs: name one, such as"),
     (["fork="], "fork= is empty: name the folder of a run"),
     (["fork=run", "agent=cot"], "agent=cot: Cot cannot begin in the middle of an episode of Radagent: it does not declare"),
     (["fork=run", "agent=react", "agent.grammar=bracket_json"], "share one grammar, found XmlCall and BracketJson"),
-    (["fork=run", "fork.samples=[nobody]"], "fork.samples: 'nobody' is no sample of run"),
+    (["fork=run", "fork.samples=[nobody]"], "fork.samples: 'nobody' is no sample of run; valid: "),
+    (["fork=run", "fork.at=verifier_disagrees"], "fork.at=verifier_disagrees: run has no verifier that can disagree"),
     (["fork=run", "verifier=reflekt"], "reflect"),
     (["fork=run", "fork.at=50", "fork.samples=all"], "nothing can be continued under 'control'"),
     (["fork=run", "fork.samples=all", "fork.result.Nobody=x"], "nothing can be continued under 'result'; no step"),

@@ -164,6 +164,8 @@ async def test_a_result_that_can_have_no_effect_is_refused_by_name(own, why):
 
 @each_row("samples, at, words", [
     ("failed", 0, "fork.at=0: it should be each, first_error, verifier_disagrees, or the number of a step"),
+    ("failed", "first_eror", "fork.at=first_eror: did you mean first_error"),
+    ("faild", "each", "fork.samples=faild: did you mean failed"),
     ("failed", "now", "fork.at=now"), ("some", "each", "fork.samples=some: it should be failed, all, or a list"),
 ])  # fmt: skip
 def test_choices_are_checked(samples, at, words):

@@ -77,6 +77,7 @@ def test_sweep_over_methods_and_datasets_ends_with_comparison_tables(home):
     assert comparison["per_question"]["twice"]["calls"] == 2 and comparison["baselines"] == ["asks"]
     assert "Paired differences to asks" in (folder / "compare.md").read_text() and "\u2026" not in done.out
     again = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", f"hydra.sweep.dir={folder}")
+    assert "still being sent" not in again.out
     assert again.code == 0 and "4 of them finished before" in again.err, "the compared keys do not make it another run"
 
 

@@ -200,6 +200,8 @@ def test_sweep_end_prints_the_comparison_and_writes_compare_json(sweep, tmp_path
     runs = sweep(cfg={"compare": {"baselines": ["plain", "chain"]}})
     assert main(["verifier", str(tmp_path)]) == 2, "there is no verdict"
     assert main(["table", str(tmp_path)]) == 0
+    assert "Paired" not in capsys.readouterr().out and (tmp_path / "compare.json").exists()
+    assert main(["table", str(tmp_path), "--all"]) == 0
     out = capsys.readouterr().out
     for message in (
         "score/x\n", "Per question, by method", "Paired differences to the best of plain, chain",

@@ -14,6 +14,15 @@ def test_a_wide_table_becomes_several_that_all_have_the_first_column():
     assert split_columns(("alone",), [("x",)], 10) == [[0]]
 
 
+def test_a_single_table_has_the_columns_that_fit_and_names_the_others(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    show(("", "first score", "second score", "third score\nUSD"), BODY, "title", single=True)
+    out = capsys.readouterr().out
+    assert out.count("b  ") == 1 and "more columns in a wider terminal or with --all: third score\n" in out
+    show(HEAD, BODY[1:], "title", single=True)
+    assert "more columns" not in capsys.readouterr().out
+
+
 def test_cell_wider_than_the_terminal_is_wrapped_and_not_cut(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     show(HEAD, [("y" * 90, "z" * 90, "2", "3"), ("[red]b[/red]", "4", "5", "6")], "title")

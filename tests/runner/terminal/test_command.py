@@ -63,7 +63,10 @@ def test_refused_words_name_the_near_flag_or_the_order_of_arguments():
     for short in ("--with-date", "--with"):
         with pytest.raises(ConfigError, match=rf"unrecognized arguments: {short}; did you mean --with-data"):
             parser.parse_args(["a", "b", short])
-    usage = r"usage: p bundle \[-h\] \[--with-data\] \[--skip A,B\] FILE FOLDER;"
+    parser.add_argument("--to", choices=["inspect", "helm"])
+    with pytest.raises(ConfigError, match=r"invalid choice: 'insepct' .*; did you mean inspect"):
+        parser.parse_args(["a", "b", "--to", "insepct"])
+    usage = r"usage: p bundle \[-h\] \[--with-data\] \[--skip A,B\] \[--to \{inspect,helm\}\] FILE FOLDER;"
     with pytest.raises(ConfigError, match=f"required: FOLDER; {usage}"):
         parser.parse_args(["a"])
     with pytest.raises(ConfigError, match=f"argument --skip: expected one argument; {usage}"):
