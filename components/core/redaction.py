@@ -28,27 +28,35 @@ _SHORTEST_ECHOED = 16  # of a key in a reply: what is shorter may be a word such
 _QUOTE = r"""(?:\\{0,8}["'])?+"""  # with backslashes in JSON within JSON
 _VALUE = r"""(?:[^\s"',;&\\]|\\(?!\\{0,8}["']))"""
 _REFERENCE = r"\$\{(?:oc\.env:)?[\w.]++(?::\?[^{}]*+)?\}"  # a variable's name and no more
+# Neither a word nor a code of a terminology: letters and digits, or letters in either case, without a break; or longer
+_OPAQUE = r"(?=[^\W_]{15})(?=\d{0,14}[^\W\d_])[^\W_]{0,14}?(?:\d|[a-z][A-Z])"
+_TOKEN = rf"(?:{_OPAQUE}|[\w+/=~-]{{26}})"
+_UID = r"[0-2](?:\.\d++){4,}+(?!\.?[\w+/=~-])"  # of DICOM
 _REMARK = "denied|empty|expired|incorrect|invalid|missing|needed|refused|rejected|required|unknown"
 _PATTERNS = {  # possessive where a text could make them slow
     "header": rf"(?i)authorization{_QUOTE}\s*+[:=,]\s*+[\[(]?\s*+b?{_QUOTE}"
     rf"(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+{_VALUE}+",
     "headers": r"(?i)headers=\{(?:[^{}]|\{[^{}]*+\})*+\}",
-    "bearer": r"(?i)\bBearer\s+[\w.~+/=*-]+",
-    "address": r"""(?<=//)(?<!///)[^/\s@]+@(?:[^/\s@"']*@)*""",
+    "bearer": r"\b(?i:Bearer)\s+(?=[\w.~+/=*-]{16}|[\w.~+/=*-]{0,15}?(?:\d|[a-z][A-Z]))[\w.~+/=*-]{10,}+",
+    "address": r"""(?<=//)(?<!///)(?<!\d//)[^/\s@]+@(?:[^/\s@"']*@)*""",
     # a quoted value ends with its quote or its line; after a colon and a space a word may be a remark
-    "assignment": rf"(?<![/\\])(?i:api[-_\s]?key|token|secret|signature|passw(?:or)?d|pwd|credentials?|authorization)"
+    "assignment": r"(?<![/\\])"
+    r"(?i:api[-_\s]?key|token|secret|passw(?:or)?d|pwd|credentials?|(?P<vague>signature|authorization))"
     rf"""{_QUOTE}\s*+(?:[:=]\s*+[\[(]?\s*+b?(?P<level>\\{{0,8}}+)(?P<mark>["'])(?!{_REFERENCE}\\*["'])"""
     r"""(?:[^\\"'\n]|\\++(?!["'])|\\*+(?!(?P=mark))["']|(?P=level)\\++["']){6,}+"""
     rf"|(?:=\s*+|:(?!\s)|:\s++(?=\$\{{|{_VALUE}{{0,15}}\d|{_VALUE}{{16}}))[\[(]?\s*+"
+    rf"(?!{_UID})(?(vague)(?=\$\{{|{_VALUE}{{0,200}}?{_TOKEN}))"
     rf"""(?!{_REFERENCE}(?:[\s"',;&\\)\]}}]|\Z))(?:\$\{{[^{{}}]*+\}}{_VALUE}*|{_VALUE}{{6,}}))""",
     # at the end of a line, as in YAML, a word is a password unless it says what is wrong with one
     "password": rf"(?im)(?:passw(?:or)?d|passphrase|pwd){_QUOTE}[ \t]*+:[ \t]++(?!\[hidden\]|(?:{_REMARK})\b)"
     r"""[^\s"',;&\\{}]{6,}+(?=["'\])}]*+(?:[ \t]*+(?:\#|$)|\\[nr]))""",
     # a path may hold what looks like a token
     "token": r"(?<![\w./\\-])(?:(?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_](?=[a-z_.-]*+[A-Z\d*])"
-    r"(?:[\w.-]*+\*[\w.*-]{0,200}+|[\w.-]{16,}+)|AIza[\w-]{10,}+|(?:AKIA|ASIA)[A-Z0-9]{8,}+"
+    rf"(?:[\w.-]*+\*[\w.*-]{{0,200}}+|(?=ant-api|[\w.-]{{0,200}}?(?:{_OPAQUE}|[\da-z-]{{32}}))[\w.-]{{16,}}+)"
+    r"|AIza[\w-]{10,}+|(?:AKIA|ASIA)[A-Z0-9]{8,}+"
     r"|eyJ[\w-]{8,}+(?:\.[\w-]++)++)(?![\w.-]*+[/\\])",
-    "query": r"""(?:(?<=[?&](?:key|sig)=)|(?<=[?&](?:auth|code)=))[^\s&"'\x1b]+""",
+    "query": r"(?:(?<=[?&](?:key|sig)=)|(?<=[?&]auth=)|(?<=[?&]code=)(?!http)"
+    rf"""(?=[\w/.~%-]{{0,200}}?{_TOKEN}))[^\s&"'\x1b]+""",
 }
 _KEYS = list(map(re.compile, _PATTERNS.values()))
 # An address whose password has a slash, in a text that ends with @; neither a host in brackets nor a port.
@@ -64,6 +72,7 @@ _IGNORED = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufffe\uffff"
     r"\U000e0000-\U000e0fff]"
 )
+_PERCENT = re.compile("%..")
 _WORDS = re.compile(r"\w+")
 _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
 
@@ -100,7 +109,10 @@ def forms_of(secrets: tuple[str, ...]) -> tuple[str, ...]:
     found = {secret for secret in secrets if secret}
     for secret in [one for one in found if len(one) >= _SHORTEST_SECRET]:
         raw = secret.encode(errors="surrogateescape")
-        found |= {secret[::-1], json.dumps(secret)[1:-1], quote(raw, safe=""), raw.hex(), raw.hex().upper()}
+        escaped = json.dumps(secret)[1:-1]
+        found |= {secret[::-1], escaped, escaped.replace("/", r"\/"), raw.hex(), raw.hex().upper()}
+        for address in (quote(raw), quote(raw, safe="")):
+            found |= {address, _PERCENT.sub(lambda code: code[0].lower(), address)}
         whole = b64encode(raw).decode()
         # behind one byte or two its base64 is another; of the first and last letters not all bits are the secret's
         codes = [whole, whole.rstrip("=")]

@@ -14,7 +14,7 @@ from tests.table import each_row
 
 def test_each_pattern_hides_its_example():
     examples = {
-        "header": "authorization: Basic abc", "headers": "headers={X-Team:abc}", "bearer": "Bearer abc",
+        "header": "authorization: Basic abc", "headers": "headers={X-Team:abc}", "bearer": "Bearer abcdef1234",
         "address": "//me:abc@", "assignment": "password=abcdef", "password": "pwd: abcdef", "token": "hf_abcdefghijKlmnop1", "query": "&sig=abc",
     }  # fmt: skip
     assert {name: re.sub(_PATTERNS[name], "", text) for name, text in examples.items()} == {
@@ -90,6 +90,8 @@ def test_visible_characters_stay_where_a_key_is_hidden():
         r"{\\\"authorization\\\": [\\\"Basic dXNlcjpwYTU1\\\"]}",
         "{'Authorization': ['Basic dXNlcjpwYTU1']}",
         '{"X-Api-Key": ["dXNlcjpwYTU1"]}',
+        "Signature=dXNl+cjpw/YTU1-dXNlcjpwYTU1",
+        "authorization: dXNlcjpwYTU1dXNlcjpwYTU1",
         "model.headers={X-Team:dXNlcjpwYTU1,X-Other:'{dXNlcjpwYTU1}'}",
         "token=${TEAM}dXNlcjpwYTU1",
         "token=${oc.env:TEAM,dXNlcjpwYTU1}",
@@ -132,7 +134,7 @@ def test_a_secret_in_quotes_is_hidden_up_to_its_closing_quote(text, hidden):
         ("http://host:${PORT}/@me", "http://host:${PORT}/@me"),
         ("http://localhost:8080/model@2024", "http://localhost:8080/model@2024"),
         ("https://host/v1?x=1&auth=abc", "https://host/v1?x=1&auth=[hidden]"),
-        ("https://host/back?code=abc&x=1", "https://host/back?code=[hidden]&x=1"),
+        ("https://host/back?code=4/0AX4XfWhb1C2d3E4f5G6h&x=1", "https://host/back?code=[hidden]&x=1"),
         ("https://host/v1?access_token=abcdef&x=1", "https://host/v1?access_[hidden]&x=1"),
     ],
 )
@@ -159,6 +161,12 @@ def test_credentials_in_a_url_are_hidden(url, hidden):
         "/home/me/my sk-learn-contributors-2024/outputs",
         "/data/sk-ant-api03-looks-like-a-key/run",
         "C:\\runs\\AKIAIOSFODNN7EXAMPLE\\outputs",
+        "GET /Condition?code=E11.9&x=1, Observation?code=http://loinc.org|2160-0, ?code=900000000000441003",
+        "the bearer of BRCA1, bearer status positive; BP 120//80@rest",
+        "gene signature: KRAS/TP53/STK11/KEAP1, tumour signature: HER2-positive/ER-negative",
+        "Prior authorization: approved2024, authorization: PRIOR-AUTH-12345, authorization=granted",
+        "Token: 1.2.840.113619.2.55.3.604688119.868.1234.",
+        "sk-MEL-28_melanoma_cells, hf_reduced_EF_below_40_percent, pk-AUC0-24_SteadyState_Value",
     ],
 )
 def test_ordinary_text_stays(text):
@@ -181,7 +189,8 @@ def test_a_password_of_letters_is_hidden_at_the_end_of_a_line(text, hidden):
 KEY = 'plain/key+0123"456789-abc'
 ENCODED = {
     "reversed": KEY[::-1], "for JSON": json.dumps(KEY)[1:-1], "for an address": quote(KEY, safe=""),
-    "hex": KEY.encode().hex(), "upper hex": KEY.encode().hex().upper(),
+    "for a path": quote(KEY), "in lower case": quote(KEY, safe="").replace("%2F", "%2f").replace("%2B", "%2b"),
+    "for JSON in a page": json.dumps(KEY)[1:-1].replace("/", r"\/"), "hex": KEY.encode().hex(), "upper hex": KEY.encode().hex().upper(),
     "base64": b64encode(KEY.encode()).decode(), "for addresses": urlsafe_b64encode(KEY.encode()).decode(),
     "behind a name": b64encode(f"me:{KEY}".encode()).decode(), "within": b64encode(f"my {KEY}, it is".encode()).decode(),
 }  # fmt: skip
@@ -276,6 +285,9 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
         "\x1b[" + "0" * 80_000,
         "password: abcdef #" * 20_000,
         "password: abcdef" + '"' * 80_000 + "x",
+        "signature=" * 20_000,
+        "?code=a/" * 20_000,
+        "sk-A" + "-a" * 40_000,
     ],
 )
 def test_a_hostile_text_is_handled_quickly(text):
