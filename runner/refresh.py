@@ -9,7 +9,7 @@ from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.runs import Run
 from runner.results.sections.report import report
 from runner.storage import manifest
-from runner.storage.integrity import changed_files, write_metrics
+from runner.storage.integrity import write_metrics
 from runner.terminal.command import print_note
 
 
@@ -25,9 +25,9 @@ def refresh(folder: Path, *, steps: bool = False) -> RefreshedRun:
     from runner.rating.command import judge_lines
 
     facts = manifest.read_begun(folder)
-    for change in changed_files(folder):
-        print_note(f"warning: {change.line}; python -m runner.report verify {folder} compares all")
     run = Run.read(folder, steps=steps)
+    for warning in run.changed:
+        print_note(warning)
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
     vars(run)["summary"] = summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
     write_metrics(folder, as_json(summary))

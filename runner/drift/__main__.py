@@ -21,6 +21,7 @@ from runner.results.render.formats import markdown, page
 from runner.results.runs import Run, run_folders
 from runner.results.terminal import show_section
 from runner.storage import disk, manifest
+from runner.storage.integrity import refuse_changed
 from runner.study.looks import note_look
 from runner.terminal.command import Parser, exit_code_of, print_lines
 
@@ -61,6 +62,8 @@ def _run(options: argparse.Namespace) -> int:
         hint = f"; runner.drift check {out} continues it" if (out / FILE).exists() else ""
         raise ConfigError(f"--out {out} exists and is not empty: name a new folder{hint}")
     folders = [folder for name in options.runs for folder in run_folders(Path(name))]
+    for folder in folders:
+        refuse_changed(folder)
     note_look(folders)
     canary = begin([Run.read(one) for one in folders], out, options.samples, options.repeats, options.alpha)
     canary.experiment(0, {})  # refused before anything is written

@@ -116,8 +116,8 @@ def _check_stamp(frozen: Frozen) -> list[str]:
 
 def _report(options: argparse.Namespace) -> None:
     folders = [folder for name in options.folders for folder in run_folders(Path(name))]
-    note_analysis(options.study, folders)
     analysis = Analysis.of(options.study, folders)
+    note_analysis(options.study, folders)
     asked = sections(analysis)
     for one in asked:
         show_section(one)

@@ -11,6 +11,7 @@ from runner.results.levels import rows_by_path
 from runner.results.pairs import UNRATED, UNSCORED, Difference, Pairs, difference_of, pairs_of
 from runner.results.runs import Run
 from runner.results.table import Table
+from runner.storage.integrity import refuse_changed
 from runner.study import log
 from runner.study.frozen import Frozen
 from runner.study.looks import StudyRun, furthest_of, looks, runs_of
@@ -44,10 +45,12 @@ class Analysis:
     @classmethod
     def of(cls, path: Path, folders: Sequence[Path]) -> "Analysis":
         """Choose the runs: of each arm and seed the first that is whole, whatever came later, else the one that is
-        furthest. Raises ConfigError."""
+        furthest. Raises ConfigError, also where a file of one was changed."""
         frozen, found = Frozen.read(path), runs_of(path, folders)
         chosen = furthest_of(frozen, found)
         others = [one for one in found if one.n is not None and one not in chosen.values()]
+        for one in chosen.values():
+            refuse_changed(one.folder)
         runs = {key: Run.read(one.folder) for key, one in chosen.items()}
         return cls(frozen, runs, others, [one for one in found if one.n is None])
 

@@ -21,9 +21,10 @@ from runner.results.metrics import Summary
 from runner.results.steps import Steps
 from runner.results.table import Table
 from runner.storage import manifest
+from runner.storage.integrity import changed_files
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import REPAIR, read, slim
-from runner.storage.resume import metrics_of, setting
+from runner.storage.resume import metrics_of, quoted, setting
 from runner.storage.schema import Manifest, Record
 from runner.terminal.command import print_note
 
@@ -49,6 +50,7 @@ class Run:
     def read(cls, folder: Path, *, steps: bool = False) -> "Run":
         """A run whose records, with ``steps`` also what is needed of these, are in memory or fast to read."""
         run = cls.at(folder)
+        _ = run.changed
         if not column_file.is_current(folder, steps=steps):
             _ = run.steps if steps else run.table
         return run
@@ -68,6 +70,12 @@ class Run:
         found = column_file.load(self.folder, self._read(steps=steps), steps=steps)
         refuse_out_of_bounds(self.folder / RECORDS, found[0], self.manifest)
         return found
+
+    @cached_property
+    def changed(self) -> list[str]:
+        """A warning for each file that is not as its run wrote it. Raises ConfigError for a damaged manifest."""
+        hint = f"python -m runner.report verify {quoted(self.folder)} compares all"
+        return [f"warning: {change.line}; {hint}" for change in changed_files(self.folder, contents=True)]
 
     @cached_property
     def summary(self) -> Summary:
@@ -219,15 +227,11 @@ def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """What a reader of several runs must know: simulated models, notes with their methods, missing records."""
+    """What a reader of several runs must know: simulated models, notes with their methods, changed files."""
     notes = group_by(((str(note), run) for run in runs for note in run.manifest.get("notes") or ()), lambda of: of[0])
     lines = [f"note: {note} ({', '.join(_names([run for _, run in of], runs))})" for note, of in notes.items()]
     for run in runs:
-        finished = (run.manifest.get("counts") or {"finished": 0})["finished"]
-        if run.manifest.get("status") == "complete" and finished > (n := len(run.table)):
-            lines.append(
-                f"note: {run.folder} was complete with {finished} records and holds {n}: {RECORDS} was changed"
-            )
+        lines += run.changed
     warning = "simulated model: these numbers say nothing about any real model"  # which replays note
     if any(run.simulated for run in runs) and not any(warning in line for line in lines):
         lines.insert(0, warning)

@@ -111,6 +111,15 @@ def test_invalid_words_are_refused_in_one_line_with_exit_2(home, capsys, words, 
     assert message in err and err.count("\n") == 1 and not (home / "new").exists()
 
 
+def test_edited_records_are_not_watched(home, capsys):
+    path = home / "run/records.jsonl"
+    first, second, *rest = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([second, first, *rest]))
+    assert main(["init", "run", "--out", "new"]) == 2
+    err = capsys.readouterr().err
+    assert "run/records.jsonl was changed" in err and err.count("\n") == 1 and not (home / "new").exists()
+
+
 def test_other_data_are_refused(home, capsys):
     facts = home / "canary/askings/0000/manifest.json"
     facts.write_text(facts.read_text().replace('"fingerprint": "', '"fingerprint": "other'))
@@ -169,6 +178,8 @@ def test_a_run_that_cannot_be_asked_again_leaves_no_canary_set(home, capsys):
     config.write_text(
         config.read_text().replace("_target_: components.agents.direct.Direct", "_target_: components.agents.gone.Gone")
     )
+    notes = manifest.read(home / "run")
+    manifest.write(home / "run", notes | {"config": [*notes["config"], manifest.digest(config.read_bytes())]})
     assert main(["init", "run", "--out", "new", "--samples", "40"]) == 2
     assert "gone" in capsys.readouterr().err and not (home / "new").exists()
 

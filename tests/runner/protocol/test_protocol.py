@@ -18,6 +18,7 @@ from runner.protocol.freeze import plan_of
 from runner.protocol.report import LISTS
 from runner.results.merge import merge
 from runner.storage import disk, manifest
+from runner.storage.integrity import digests_of
 from runner.study import log
 from runner.study.frozen import conform
 from runner.study.looks import looks, note_analysis, note_merged, runs_of
@@ -305,6 +306,15 @@ def test_a_log_that_was_changed_is_refused(whole, capsys):
     assert "study.log.jsonl:3: it is cut off" in capsys.readouterr().err
 
 
+def test_edited_records_are_no_answer(whole, capsys):
+    path = whole / "accept/records.jsonl"
+    path.write_text(path.read_text().replace('"completion/rate":0.0', '"completion/rate":1.0'))
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: accept/records.jsonl was changed: it has another SHA-256") and err.count("\n") == 1
+    assert not (whole / "study.report").exists() and not events(whole, "analysis")
+
+
 @slow
 def test_last_lines_that_a_run_saw_are_missed(whole, capsys):
     path = whole / "study.log.jsonl"
@@ -421,6 +431,7 @@ def test_pairs_that_errors_took_are_deviations(whole, capsys):
     path = whole / "accept/records.jsonl"
     first, *rest = path.read_text().splitlines(keepends=True)
     path.write_text(json.dumps(json.loads(first) | {"stop": "error"}) + "\n" + "".join(rest))
+    manifest.write(path.parent, manifest.read(path.parent) | {"files": digests_of(path.parent)})
     assert main(["report", "study.yaml", "accept", "reflect"]) == 0
     text = text_of(whole)
     assert "H1: 1 pairs are not analysed: ended in an error" in text and text.count("shown, with deviations |") == 3

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,8 @@ from runner.results.grid import MEAN, deciding_score, grid_of
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import comparisons, methods, show_methods
 from runner.results.versus import improvements
+from runner.storage import manifest
+from runner.storage.integrity import digests_of
 from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import grid
 from tests.runner.results.records import change_records
@@ -58,14 +59,14 @@ def test_method_is_one_row_despite_settings_of_its_datasets(sweep):
     assert found[MEAN].ci_low < found[MEAN].value <= found[MEAN].ci_high
 
 
-def test_run_with_missing_records_is_noted(sweep):
-    whole, cut = sweep({"plain": {"medicine": [1, 0, 1]}, "chain": {"medicine": [1, 0, 1]}})
-    counted = {"status": "complete", "counts": {"finished": 3}}
-    runs = [replace(whole, manifest=whole.manifest | counted), replace(cut, manifest=cut.manifest | counted)]
-    path = cut.folder / "records.jsonl"
-    path.write_text(path.read_text()[:-9])
-    (message,) = warnings_of(runs)
-    assert f"{cut.folder} was complete with 3 records and holds 2" in message
+def test_run_whose_records_were_changed_is_noted_by_name(sweep):
+    runs = sweep({"plain": {"medicine": [1, 0, 1]}, "chain": {"medicine": [1, 0, 1]}})
+    for run in runs:
+        manifest.write(run.folder, run.manifest | {"files": digests_of(run.folder)})
+    path = runs[1].folder / "records.jsonl"
+    path.write_text(path.read_text().replace('"score/x":0', '"score/x":1'))
+    (message,) = warnings_of([Run.read(run.folder) for run in runs])
+    assert message.startswith(f"warning: {path} was changed: it has another SHA-256 than its run wrote; python -m ")
 
 
 def test_mean_needs_all_datasets_and_a_single_score(sweep):
