@@ -12,11 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
+from runner.results.folders import run_folders
 from runner.results.grid import grid_of, present_among
 from runner.results.processes import map_folders
 from runner.results.render.formats import markdown
 from runner.results.rows import is_named
-from runner.results.runs import Run, run_folders, warnings_of
+from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section, names_in
 from runner.results.terminal import show_section, show_text
 from runner.results.versus import compare_rows

@@ -15,14 +15,14 @@ from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.refresh import RefreshedRun, refresh
-from runner.results.folders import folder_of
+from runner.results.folders import folder_of, run_folders
 from runner.results.merge import merge
 from runner.results.processes import map_folders
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
 from runner.results.render.formats import comma
 from runner.results.rows import read_metrics
-from runner.results.runs import Run, config_of, run_folders
+from runner.results.runs import Run, config_of
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode

@@ -17,8 +17,9 @@ from runner import tracking
 from runner.drift.canary import FILE, MOST, Canary, begin, changes_of
 from runner.drift.timeline import add_check, drifted, evidence, section_of
 from runner.job.exit_codes import COMPLETE, ERRORS
+from runner.results.folders import run_folders
 from runner.results.render.formats import markdown, page
-from runner.results.runs import Run, run_folders
+from runner.results.runs import Run
 from runner.results.terminal import show_section
 from runner.storage import disk, manifest
 from runner.storage.integrity import refuse_changed

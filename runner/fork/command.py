@@ -26,7 +26,8 @@ from runner.job.shared_resources import SharedResources
 from runner.learning.folders import find_recorded
 from runner.learning.lesson import refuse_lost
 from runner.learning.memory import with_memory
-from runner.results.runs import Run, refuse_missing
+from runner.results.folders import refuse_missing
+from runner.results.runs import Run
 from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import unused

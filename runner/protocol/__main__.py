@@ -15,7 +15,7 @@ from runner.protocol import stamp
 from runner.protocol.analysis import Analysis
 from runner.protocol.freeze import freeze, plan_of, weak
 from runner.protocol.report import power_sheet, sections, warnings, write
-from runner.results.runs import run_folders
+from runner.results.folders import run_folders
 from runner.results.terminal import show_section, show_sheet, show_text
 from runner.storage.manifest import shell_word
 from runner.storage.resume import differences_of, setting

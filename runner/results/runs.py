@@ -1,11 +1,9 @@
-"""A run as results read it: its folder, manifest, config and records; and which folders a name means."""
+"""A run as results read it: its folder, manifest, config and records."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +12,6 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
-from components.text.words import meant
 from runner.results import column_file
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of, refuse_out_of_bounds
 from runner.results.metrics import Summary
@@ -24,9 +21,8 @@ from runner.storage import manifest
 from runner.storage.integrity import changed_files
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import REPAIR, read, slim
-from runner.storage.resume import metrics_of, quoted, setting
+from runner.storage.resume import metrics_of, quoted
 from runner.storage.schema import Manifest, Record
-from runner.terminal.command import print_note
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
@@ -245,52 +241,6 @@ def _names(some: Sequence[Run], runs: Sequence[Run]) -> list[str]:
     if len(some) == sum(agent in named for agent in agents.values()):
         return list(named)
     return [", ".join(f"{key}={value}" for key, value in run.swept) or agents[run] for run in some]
-
-
-def run_folders(folder: Path) -> list[Path]:
-    """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
-    began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
-
-    def order(path: Path) -> tuple[float, str]:
-        facts = manifest.read(path)
-        return inf if (number := facts.get("number")) is None else number, str(facts.get("start", ""))
-
-    folders = [folder]
-    try:
-        refuse_missing(folder)
-        if not (folder / RECORDS).is_file():
-            jobs = _jobs_of(folder)
-            recorded = [path for path in jobs if (path / RECORDS).is_file()]
-            folders = sorted(recorded, key=order) or folders
-            for path in jobs if recorded else ():
-                if path not in recorded:
-                    print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
-        for path in folders:
-            if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
-                below = chain(path.glob(f"*/*/{RECORDS}"), path.glob(f"*/*/*/{RECORDS}"))
-                such = next((f", but holds those of runs: name one, such as {one.parent}" for one in below), "")
-                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}{such}")
-        return folders
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
-
-
-def refuse_missing(folder: Path) -> None:
-    """Raises ConfigError for a folder that is not there, with what is near."""
-    if not folder.exists():
-        siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        near = meant(folder.name, [path.name for path in siblings])
-        raise ConfigError(f"there is no folder {str(folder)[:200]}; {near}name a run's or a sweep's")
-
-
-def _jobs_of(folder: Path) -> list[Path]:
-    """The folders in this one that jobs began; deeper ones where they are of this sweep, and in none of the others."""
-    found, name = list[Path](), folder.resolve().name
-    for depth in ("*", "*/*", "*/*/*"):  # hydra.sweep.subdir may have several parts
-        for path in sorted({one.parent for file in (RECORDS, manifest.FILE) for one in folder.glob(f"{depth}/{file}")}):
-            if depth == "*" or (manifest.read(path).get("sweep") == name and not set(found) & set(path.parents)):
-                found.append(path)
-    return sorted(found)
 
 
 def config_of(folder: Path) -> dict[str, Any]:

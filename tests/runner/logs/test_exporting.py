@@ -14,7 +14,8 @@ from runner.logs.__main__ import main as import_logs
 from runner.logs.inspect_export import export_inspect
 from runner.logs.inspect_log import read_inspect
 from runner.report import main
-from runner.results.runs import Run, run_folders
+from runner.results.folders import run_folders
+from runner.results.runs import Run
 from runner.storage import records
 from tests.acceptance.command import ROOT, run_in_process
 from tests.slow import slow

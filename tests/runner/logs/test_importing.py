@@ -10,7 +10,8 @@ from runner.logs.documents import Archive
 from runner.logs.harness import read_harness
 from runner.logs.inspect_log import read_inspect
 from runner.report import main as report
-from runner.results.runs import Run, run_folders
+from runner.results.folders import run_folders
+from runner.results.runs import Run
 from runner.storage import manifest, records
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
-from runner.results.folders import folder_of
-from runner.results.runs import Run, config_of, run_folders, warnings_of
+from runner.results.folders import folder_of, run_folders
+from runner.results.runs import Run, config_of, warnings_of
 from tests.runner.results.folders import write
 
 
@@ -55,6 +55,16 @@ def test_folder_of_sweeps_suggests_one_of_its_runs(tmp_path):
         ConfigError, match=r"it has no records\.jsonl, but holds those of runs: name one, .*/name/2026$"
     ):
         run_folders(tmp_path)
+
+
+def test_runs_of_others_further_below_are_named(tmp_path, capsys):
+    deep = write(tmp_path / "nest" / "a" / "b" / "sweep" / "0", {"t": ("k", [1])}, sweep="sweep")
+    with pytest.raises(ConfigError, match=f"nest is not a run folder: .*, but holds those of runs: .*{deep}$"):
+        run_folders(tmp_path / "nest")
+    copy = write(tmp_path / "nest" / "copy", {"t": ("k", [1])})
+    assert run_folders(tmp_path / "nest") == [copy]
+    note = f"note: runs further below are left out (1); name them too, such as {deep}\n"
+    assert capsys.readouterr().err == note
 
 
 @pytest.mark.parametrize(
