@@ -53,7 +53,7 @@ class Hypothesis:
             raise ConfigError(f"margin: {self.kind} needs one above 0: the largest difference that does not matter")
         if (self.sd is None) == (self.differ is None):
             raise ConfigError("sd: give sd, or of scores of 0 and 1 differ, and not both: the power depends on it")
-        if self.differ is not None and self.differ <= abs(self.expected):
+        if self.differ is not None and self.differ < abs(self.expected):
             raise ConfigError(f"differ: {self.differ} of the pairs cannot make a gain of {self.expected}")
         if min(self.room) <= 0:
             raise ConfigError(f"expected: with a gain of {self.expected} the claim ({self.claim}) would not be true")

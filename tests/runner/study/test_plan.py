@@ -65,6 +65,7 @@ def test_claims_have_bounds():
     ]  # fmt: skip
     assert found["equivalence"].room == pytest.approx((0.3, 0.1))
     assert found["superiority"].spread == pytest.approx(math.sqrt(0.3 - 0.01))
+    assert study(**one(expected=0.9, differ=0.9)).primary[0].spread == pytest.approx(0.3)  # all differ in one way
 
 
 def test_words_of_an_arm_have_its_seed_and_the_budget():
