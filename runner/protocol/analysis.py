@@ -14,7 +14,7 @@ from runner.results.table import Table
 from runner.storage.integrity import refuse_changed
 from runner.study import log
 from runner.study.frozen import Frozen
-from runner.study.looks import StudyRun, furthest_of, looks, runs_of
+from runner.study.looks import StudyRun, furthest_of, looks, refuse_unlogged, runs_of
 from runner.study.plan import LOOK, Hypothesis, Study
 
 Key = tuple[str, int]  # arm and seed
@@ -47,6 +47,7 @@ class Analysis:
         """Choose the runs: of each arm and seed the first that is whole, whatever came later, else the one that is
         furthest. Raises ConfigError, also where a file of one was changed."""
         frozen, found = Frozen.read(path), runs_of(path, folders)
+        refuse_unlogged(path, folders)
         chosen = furthest_of(frozen, found)
         others = [one for one in found if one.n is not None and one not in chosen.values()]
         for one in chosen.values():

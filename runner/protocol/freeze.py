@@ -21,6 +21,7 @@ from runner.results.levels import Levels
 from runner.results.table import OWN
 from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
+from runner.storage.texts import without_surrogates
 from runner.study import log
 from runner.study.frozen import Frozen, code_digest, place_of, planned_of
 from runner.study.plan import Hypothesis, Study, read
@@ -124,6 +125,8 @@ def weak(frozen: Frozen) -> list[str]:
 def freeze(path: Path, amend: str | None) -> Frozen:
     """Write what is planned, once; again only as an amendment. The log's line is the last to be written: what it does
     not name was not frozen. Raises ConfigError: then nothing is frozen."""
+    if amend is not None and amend != without_surrogates(amend):
+        raise ConfigError(f"--amend {amend!r} is not UTF-8: state the reason in that")
     plan = plan_of(path)
     if lines := weak(plan):
         raise ConfigError("\n".join(f"{path}: {line}; or lower power: to state that it is less" for line in lines))

@@ -14,6 +14,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.storage import disk, manifest
 from runner.storage.schema import Manifest
+from runner.storage.texts import without_surrogates
 from runner.terminal.command import print_note
 
 Event = Mapping[str, Any]
@@ -29,7 +30,8 @@ def add(study: Path, event: Event) -> None:
     path = file_of(study)
     with disk.locked(path):
         lines = _lines(path)
-        line = json.dumps({"time": manifest.now(), **event, "before": _digest(lines)}, ensure_ascii=False)
+        facts = {"time": manifest.now(), **event, "before": _digest(lines)}
+        line = without_surrogates(json.dumps(facts, ensure_ascii=False))  # words and paths may be no UTF-8
         with path.open("ab") as file:
             disk.append(file.fileno(), f"{line}\n".encode(), path)
 

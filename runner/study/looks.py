@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from components.core.errors import ConfigError
 from runner.storage import manifest, records
 from runner.study import log
 from runner.study.frozen import Frozen
@@ -32,6 +33,16 @@ def runs_of(study: Path, folders: Iterable[Path] = ()) -> list[StudyRun]:
         here = manifest.read(places[0]).get("id") == event["id"]
         found.append(StudyRun(event["arm"], event["seed"], places[0], records.count(places[0]) if here else None))
     return found
+
+
+def refuse_unlogged(study: Path, folders: Iterable[Path]) -> None:
+    """Raises ConfigError for a folder that began under a study whose log has no line of it any more."""
+    forms, ids = ({event.get(key) for event in log.events(study)} for key in ("digest", "id"))
+    for folder in folders:
+        notes = manifest.read(folder)
+        if (of := notes.get("protocol")) and of["frozen"] in forms and notes["id"] not in ids:
+            found = f"{folder} began under {study}, and {log.file_of(study)} has no line of it"
+            raise ConfigError(f"{found}: put the log back from a copy; resume a run that was killed as it began")
 
 
 def furthest_of(frozen: Frozen, runs: Sequence[StudyRun]) -> dict[tuple[str, int], StudyRun]:

@@ -150,6 +150,14 @@ def test_a_study_is_frozen_once_and_changed_only_by_an_amendment(frozen, capsys)
     assert (frozen / "study.frozen.1.json").exists() and len(events(frozen, "frozen")) == 2
 
 
+def test_words_that_are_not_utf_8_are_no_reason_and_do_not_stop_the_log(frozen, capsys):
+    before = (frozen / "study.frozen.json").read_bytes()
+    assert main(["freeze", "study.yaml", "--amend", "caf\udce9"]) == 2
+    assert "--amend 'caf\\udce9' is not UTF-8: state" in capsys.readouterr().err
+    log.add(frozen / "study.yaml", {"event": "look", "command": "caf\udce9", "n": {"x": 0}})
+    assert events(frozen, "look")[0]["command"] == "caf?" and (frozen / "study.frozen.json").read_bytes() == before
+
+
 PLANS = {
     "a_part": ("limit=16,", "limit=32, run.shard=1/2,", "run.shard=1/2: a study plans whole runs"),
     "too_few_samples": ("samples: 16", "samples: 17", "17 are planned; its settings select 16"),
@@ -304,6 +312,14 @@ def test_a_log_that_was_changed_is_refused(whole, capsys):
     path.write_text("".join(lines)[:-9])
     assert main(["report", "study.yaml"]) == 2
     assert "study.log.jsonl:3: it is cut off" in capsys.readouterr().err
+
+
+def test_a_named_run_of_which_the_log_has_no_line_is_refused(whole, capsys):
+    path = whole / "study.log.jsonl"
+    path.write_text(path.read_text().splitlines(keepends=True)[0])
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 2
+    message = "accept began under study.yaml, and study.log.jsonl has no line of it: put the log back"
+    assert message in capsys.readouterr().err and len(path.read_text().splitlines()) == 1
 
 
 def test_edited_records_are_no_answer(whole, capsys):
