@@ -8,6 +8,8 @@ import pytest
 from runner.report import main
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.report import present
+from runner.storage import manifest
+from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter
 from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
@@ -123,6 +125,14 @@ def test_report_of_counts_has_the_intervals_of_the_run(tmp_path):
     before = (tmp_path / "run" / "metrics.json").read_bytes()
     assert main(["table", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "metrics.json").read_bytes() == before
+
+
+def test_a_file_that_is_not_as_its_run_wrote_it_is_named(tmp_path, capsys):
+    path = write(tmp_path / "a", {"one": ("k", [1, 0])}) / "records.jsonl"
+    manifest.write(path.parent, manifest.read(path.parent) | {"files": digests_of(path.parent)})
+    path.write_text(path.read_text().replace('"score/x":0', '"score/x":1'))
+    assert main(["table", str(path.parent)]) == 0
+    assert capsys.readouterr().err.startswith(f"warning: {path} was changed: it has another SHA-256 than its run wrote")
 
 
 def test_killed_run_is_reported_up_to_its_last_record(tmp_path, capsys):
