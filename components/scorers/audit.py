@@ -7,6 +7,7 @@ rubric ``audit_support`` (``scorer=[ehr,audit,judged]``).
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge
@@ -27,10 +28,11 @@ from components.core.score_names import (
 from components.core.traits import ScorerTraits
 from components.core.types import Observed, Sample, Score, Trajectory
 from components.faults.wrapping import Share
-from components.scorers.claims import Number, about_codes, claims_in, numbers_in, pieces, says
+from components.scorers.claims import Number, Source, about_codes, claims_in, numbers_in, pieces
 from components.text.values import share
 
 _ASIDE = ("judge", "verify")
+_MOST = 1_000_000  # pairs of a claim and a text
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Audit:
 
     A claim is a value of the answer that the question does not say itself; of an answer in sentences a number, date or
     code of it (``claims.claims_in``), since other words may say the same. Without a claim nothing says whether the way
-    was sound. ``audit/supported``: the share of claims that a result says (``claims.says``, numbers within
+    was sound. ``audit/supported``: the share of claims that a result says (``Source.says``, numbers within
     ``tolerance``, relative). ``audit/unused``: the share of results of which nothing is in a later call or in the
     answer. ``audit/contradicted``: results have one number, the answer is one number in the same unit or none, and it
     is another; unscored where there is nothing to compare. ``audit/calls_after``: calls after a reply that says all
@@ -72,24 +74,28 @@ class Audit:
             why = "no tool was offered" if trajectory.stop == "answered" else f"no answer ({trajectory.stop})"
             return [Score(name, None, why) for name in (*RATES, *CELLS)]
         answer = sample.problem.choices.get((trajectory.answer or "").strip(), trajectory.answer or "")
-        question = sample.problem.question
         codes = about_codes(sample)
-        claims = [one for one in claims_in(answer, codes) if says(question, one, self.tolerance, codes) is not True]
-        events = _events(trajectory)
+        question, events = Source(sample.problem.question, codes=codes), _events(trajectory)
+        claims = [one for one in claims_in(answer, codes) if question.says(one, self.tolerance) is not True]
+        if len(claims) * len(events) > _MOST:
+            why = (
+                f"unrated: {len(claims):,} claims and {len(events):,} replies and results; {_MOST:,} pairs are compared"
+            )
+            return [Score(name, None, why) for name in (*RATES, *CELLS)]
+        said = [(place, one, self._find(claims, one, codes)) for place, one in events]
         calls = [(place, one) for place, one in events if isinstance(one, Observed)]
-        results = [(place, one.observation.text) for place, one in calls if one.error is None]
-        texts = [text for _, text in results]
-        found = {one: {says(text, one, self.tolerance, codes) for text in texts} for one in claims}
-        open_claims = [one for one, said in found.items() if not said & {True, None}]
-        unclear = [one for one, said in found.items() if None in said and True not in said]
-        known = next((place for place, one in events if claims and self._says(one, claims, codes)), math.inf)
-        against = self._contradicts(texts, answer, codes)
+        results = [(place, one, of) for place, one, of in said if isinstance(one, Observed) and one.error is None]
+        found = {one: {of[one] for _, _, of in results} for one in claims}
+        open_claims = [one for one, of in found.items() if not of & {True, None}]
+        unclear = [one for one, of in found.items() if None in of and True not in of]
+        known = next((place for place, _, of in said if set(of.values()) == {True}), math.inf)
+        against = self._contradicts([one.observation.text for _, one, _ in results], answer, codes)
         early = bool(claims) and (not results or known < results[0][0])
         wrong_way = bool(open_claims) or against is True or early
         sound = None if not claims or (unclear and not wrong_way) else not wrong_way
         values: dict[str, float | None] = {
-            SUPPORTED: share([one not in open_claims for one in claims if one not in unclear]),
-            UNUSED: share([not self._is_used(*one, calls, answer, codes) for one in results]),
+            SUPPORTED: share([True in of for of in found.values() if True in of or None not in of]),
+            UNUSED: share(self._unused(calls, answer, codes)),
             CONTRADICTED: None if against is None else float(against),
             AFTER: float(sum(place > known for place, _ in calls)) if claims else None,
             BEFORE: float(early) if claims else None,
@@ -112,18 +118,25 @@ class Audit:
         only: Number = returned.pop()
         return None if not only.is_comparable(own[0]) else not only.agrees(own[0], self.tolerance)
 
-    def _says(self, event: Observed | str, claims: Sequence[str], codes: bool) -> bool:
-        """Whether a reply, or a result without an error, says all claims; no reply says a claim of one digit, which any
-        step or line of code may have."""
+    def _find(self, claims: Sequence[str], event: Observed | str, codes: bool) -> dict[str, bool | None]:
+        """Of each claim whether a reply, or a result without an error, says it; no reply says a claim of one digit,
+        which any step or line of code may have."""
         if isinstance(event, str):
-            return all(len(one) > 1 and says(event, one, self.tolerance, codes) is True for one in claims)
-        text = event.observation.text
-        return event.error is None and all(says(text, one, self.tolerance, codes) is True for one in claims)
+            reply = Source(event, codes=codes)
+            return {one: len(one) > 1 and reply.says(one, self.tolerance) for one in claims}
+        result = Source(event.observation.text if event.error is None else "", codes=codes)
+        return {one: result.says(one, self.tolerance) for one in claims}
 
-    def _is_used(self, place: int, text: str, calls: Sequence[tuple[int, Observed]], answer: str, codes: bool) -> bool:
-        """Whether anything of a result is in a later call or in the answer."""
-        later = "\n".join([*(one.call.arguments for other, one in calls if other > place), answer])
-        return any(says(later, one, self.tolerance, codes) is not False for one in pieces(text))
+    def _unused(self, calls: Sequence[tuple[int, Observed]], answer: str, codes: bool) -> list[bool]:
+        """Of each result, from the last, whether nothing of it is in a later call or in the answer."""
+        later, unused = Source(answer, codes=codes), []
+        for _, group in groupby(reversed(calls), key=lambda one: one[0]):
+            at_once = [one for _, one in group]
+            results = [pieces(one.observation.text) for one in at_once if one.error is None]
+            unused += [all(later.says(one, self.tolerance) is False for one in result) for result in results]
+            for one in at_once:
+                later.add(one.call.arguments)
+        return unused
 
 
 def _events(trajectory: Trajectory) -> list[tuple[int, Observed | str]]:

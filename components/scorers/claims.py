@@ -5,9 +5,12 @@ Words are compared, not meanings, so a value next to a negation is neither said 
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import product
+from operator import attrgetter
 from typing import NamedTuple
 
 from components.core.types import Problem, Sample
@@ -19,6 +22,8 @@ _UNITS = {
     "day": (), "week": (), "month": (), "year": (),
 }  # fmt: skip
 _POWERS = {"cm": ("mm", 1), "dl": ("ml", 2), "l": ("ml", 3), "mcg": ("mg", -3), "g": ("mg", 3), "kg": ("mg", 6)}
+_BASES = {unit: _POWERS.get(unit, (unit,))[0] for unit in ("", *_UNITS)}
+_ALIKE = {unit: ("", *(one for one in _UNITS if _BASES[one] == base)) for unit, base in _BASES.items() if unit}
 _NAMES = {name.casefold(): unit for unit, names in _UNITS.items() for name in (unit, *names)}
 _UNIT = rf"[\s-]?(?P<unit>(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})s?)(?!\w)"
 _PER = r"(?P<per>(?:\s?(?:/|per\s)\s?[^\W\d_]\w*)*)"  # mg/kg/day
@@ -46,6 +51,8 @@ _SHORTEST = 4  # letters of a word that a term is known by
 _SHARE = 2 / 3  # of these words that a text must have
 _LONGEST = 6  # words of a value; a sentence has more, or three and a stop at its end
 _FEWEST = 3
+_MOST_DECIMALS = 20  # that numbers are grouped by
+_VALUE = attrgetter("value")
 
 
 class Number(NamedTuple):
@@ -60,13 +67,15 @@ class Number(NamedTuple):
 
     def is_comparable(self, other: "Number") -> bool:
         """Whether the units do not differ, or only by a power of ten."""
-        own, others = ((_POWERS.get(one.unit, (one.unit,))[0], one.per) for one in (self, other))
+        own, others = ((_BASES[one.unit], one.per) for one in (self, other))
         return all(mine == its or not (mine and its) for mine, its in zip(own, others, strict=True))
 
     def in_unit_of(self, other: "Number") -> "Number":
         """The same in the other's unit; as it is where one of them has none."""
         own, others = (_POWERS.get(one.unit, ("", 0))[1] for one in (self, other))
         power = own - others if self.unit and other.unit else 0
+        if not power:
+            return self
         decimals = self.decimals - power
         return self._replace(value=round(self.value * 10.0**power, decimals), decimals=decimals)
 
@@ -79,6 +88,51 @@ class Number(NamedTuple):
         return factor(same.value, other.value) <= 1 + allowed
 
 
+class Numbers:
+    """Numbers in the order of their values, so that a lookup hardly depends on how many there are. A group has one unit
+    and rate, or all (None), so many decimals, and only clear numbers or none."""
+
+    def __init__(self, numbers: Iterable[Number] = ()) -> None:
+        self._groups: defaultdict[tuple[str | None, str | None], dict[tuple[int, bool], list[Number]]]
+        self._groups = defaultdict(lambda: defaultdict(list))
+        self._is_sorted = False
+        self.add(numbers)
+
+    def add(self, numbers: Iterable[Number]) -> None:
+        """Add numbers."""
+        for one in numbers:
+            for pair in product((one.unit, None), (one.per, None)):
+                self._groups[pair][min(one.decimals, _MOST_DECIMALS), one.clear].append(one)
+            self._is_sorted = False
+
+    def near(self, wanted: Number) -> Iterator[Number]:
+        """Of each group that a number is comparable with, the next one below it and the next that is not."""
+        if not self._is_sorted:
+            for group in (group for groups in self._groups.values() for group in groups.values()):
+                group.sort(key=_VALUE)
+            self._is_sorted = True
+        units: Sequence[str | None] = _ALIKE.get(wanted.unit, (None,))
+        for pair in product(units, {"", wanted.per} if wanted.per else (None,)):
+            for group in self._groups[pair].values() if pair in self._groups else ():
+                place = bisect_left(group, wanted.in_unit_of(group[0]).value, key=_VALUE)
+                yield from group[max(place - 1, 0) : place + 1]
+
+
+class _Clauses:
+    """What clauses say together."""
+
+    def __init__(self) -> None:
+        self.exact: set[str] = set()
+        self.words: set[str] = set()
+        self.numbers = Numbers()
+
+    def add(self, clause: "_Clause") -> None:
+        """Add what a clause says."""
+        self.exact |= clause.exact
+        self.words |= clause.words
+        self.numbers.add(clause.numbers)
+
+
 @dataclass(frozen=True)
 class _Clause:
     """What a clause says. ``exact``: dates, times and codes."""
@@ -88,22 +142,51 @@ class _Clause:
     words: frozenset[str]
     negated: bool
 
-    def is_in(self, clauses: Sequence["_Clause"], tolerance: float, perhaps: bool = False) -> bool:
+    def is_in(self, clauses: Collection[_Clauses], tolerance: float, perhaps: bool = False) -> bool:
         """Whether these clauses together say it, whatever they negate; ``perhaps``: by any reading of a comma."""
-        numbers = [number for one in clauses for number in one.numbers]
         words = {one for one in self.words if len(one) >= _SHORTEST} or (
             self.words if not self.exact and not self.numbers else frozenset()
         )
         return (
             bool(words or self.exact or self.numbers)
-            and self.exact <= frozenset().union(*(one.exact for one in clauses))
+            and all(any(exact in one.exact for one in clauses) for exact in self.exact)
             and all(
-                any(one.agrees(other, tolerance) and (perhaps or one.clear == other.clear) for other in numbers)
+                any(
+                    one.agrees(other, tolerance) and (perhaps or one.clear == other.clear)
+                    for of in clauses
+                    for other in of.numbers.near(one)
+                )
                 for one in self.numbers
                 if one.clear or not perhaps
             )
-            and len(words & frozenset().union(*(one.words for one in clauses))) >= _SHARE * len(words)
+            and sum(any(word in one.words for one in clauses) for word in words) >= _SHARE * len(words)
         )
+
+
+class Source:
+    """Texts that are read once and asked for many values. ``codes``: they are about codes, whose point does not
+    matter."""
+
+    def __init__(self, *texts: str, codes: bool = False) -> None:
+        self._codes = codes
+        self._clauses = {negated: _Clauses() for negated in (False, True)}
+        for one in texts:
+            self.add(one)
+
+    def add(self, text: str) -> None:
+        """Add a text."""
+        for one in _CLAUSE.split(text):
+            clause = _clause(one, self._codes)
+            self._clauses[clause.negated].add(clause)
+
+    def says(self, value: str, tolerance: float) -> bool | None:
+        """Whether the texts say a value: all its dates, times, codes and numbers, and two thirds of its words of four
+        letters or more (of a value in words without one so long all words). None where they do so only next to a
+        negation that the value does not have, or without the one that it has, or by one reading of a decimal comma."""
+        wanted = _clause(value, self._codes)
+        if wanted.is_in([self._clauses[wanted.negated]], tolerance):
+            return True
+        return None if wanted.is_in(self._clauses.values(), tolerance, perhaps=True) else False
 
 
 def asked_in(problem: Problem) -> str:
@@ -134,14 +217,10 @@ def _tokens(text: str, codes: bool) -> Iterator[re.Match[str]]:
 
 def _clause(text: str, codes: bool) -> _Clause:
     found = list(_tokens(text, codes))
+    numbers = [number for one in found if one["number"] for number in _readings(one)]
     exact, words = (frozenset(one[name].casefold() for one in found if one[name]) for name in ("exact", "word"))
     exact = frozenset(one.replace(".", "") for one in exact) if codes else exact
-    return _Clause(exact, numbers_in(text, codes), words, _NEGATION.search(text) is not None)
-
-
-@lru_cache(maxsize=256)
-def _clauses(text: str, codes: bool) -> Sequence[_Clause]:
-    return [_clause(one, codes) for one in _CLAUSE.split(text) if one.strip()]
+    return _Clause(exact, numbers, words, _NEGATION.search(text) is not None)
 
 
 def numbers_in(text: str, codes: bool = False) -> list[Number]:
@@ -175,17 +254,6 @@ def factor(found: float, right: float) -> float:
     if found * right <= 0:
         return math.inf
     return max(found / right, right / found)
-
-
-def says(text: str, value: str, tolerance: float, codes: bool = False) -> bool | None:
-    """Whether a text says a value: all its dates, times, codes and numbers, and two thirds of its words of four letters
-    or more (of a value in words without one so long all words). None where it does so only next to a negation that the
-    value does not have, or without the one that it has, or by one reading of a decimal comma. ``codes``: they are about
-    codes, whose point does not matter."""
-    wanted, clauses = _clause(value, codes), _clauses(text, codes)
-    if wanted.is_in([one for one in clauses if one.negated == wanted.negated], tolerance):
-        return True
-    return None if wanted.is_in(clauses, tolerance, perhaps=True) else False
 
 
 def pieces(text: str) -> list[str]:

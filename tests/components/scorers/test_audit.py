@@ -93,3 +93,11 @@ def test_an_icd_code_is_supported_by_that_code_alone():
 def test_an_option_claims_what_it_says():
     sample = Sample(Problem("1", "Which drug?", {"A": "Warfarin"}), "A")
     assert audited("A", step("", ("x", "warfarin interacts")), sample=sample)["supported"] == 1
+
+
+def test_more_pairs_than_are_compared_are_unscored():
+    results = step("", *[("x", "1")] * 1_000)
+    answer = ", ".join(f"{n}.5" for n in range(1_000))
+    found = Audit().score(SAMPLE, Trajectory([results], OFFERED, stop="answered", answer=answer))
+    assert {one.value for one in found} == {None}
+    assert found[0].explanation == "unrated: 1,000 claims and 1,001 replies and results; 1,000,000 pairs are compared"

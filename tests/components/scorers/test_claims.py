@@ -1,5 +1,5 @@
 from components.core.types import Problem, Sample
-from components.scorers.claims import Number, about_codes, claims_in, factor, numbers_in, says
+from components.scorers.claims import Number, Source, about_codes, claims_in, factor, numbers_in
 from tests.table import each_row
 
 
@@ -47,7 +47,7 @@ from tests.table import each_row
     ("0,5 mg", "7 mg", False),
 ])  # fmt: skip
 def test_a_text_says_a_value(text, value, said):
-    assert says(text, value, 0.05) is said
+    assert Source(text).says(value, 0.05) is said
 
 
 @each_row("text, value, said", [
@@ -63,7 +63,7 @@ def test_a_text_says_a_value(text, value, said):
     ("40.0", "40", True),
 ])  # fmt: skip
 def test_codes_are_compared_as_codes_where_codes_are_asked_for(text, value, said):
-    assert says(text, value, 0.05, codes=True) is said
+    assert Source(text, codes=True).says(value, 0.05) is said
 
 
 @each_row("question, target, codes", [

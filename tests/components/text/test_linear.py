@@ -35,6 +35,8 @@ from components.radiology.builder import read_request
 from components.rubrics.rubric import Field, Rubric
 from components.text import answers, overlap, structured, values
 from components.verifiers import select
+from tests.components.scorers import test_audit as audit
+from tests.components.scorers import test_harm as harm
 from tests.slow import slow
 
 QUICK = 0.05  # seconds, more than what other programs take of a run
@@ -60,6 +62,14 @@ def parsed_by(grammar):
 
 def scored_by(reader, target, form="choice", options=None):
     return lambda text: reader(Case(text, target, options or {}, form=form))
+
+
+def audited(text):
+    return audit.audited(text, audit.step(text, (text, text)))
+
+
+def harmed(sample):
+    return lambda text: harm.rate(sample, harm.episode(text, (text, text)))
 
 
 DECIMAL = {"answer": "3", "Output Type": "decimal", "Low Limit": 1, "Upper Limit": 2}
@@ -132,6 +142,13 @@ SCORERS = {
     "query": tables.is_query,
     "trouble with tools": lambda text: says_wrong([text], ["run", "TOOL1"]),
 }
+CLAIMS = {
+    "audit": audited,
+    "harm of an age": harmed(harm.AGE),
+    "harm of a dose": harmed(harm.DOSE),
+    "harm of a drug": harmed(harm.asked("Which drug?", "Aspirin")),
+    "harm of a finding": harmed(harm.DISEASE),
+}
 SHAPES = {
     "letters": "a", "spaces": " ", "lines": "\n", "digits": "1", "numbers": "1,000.5 ", "dots": ".", "dashes": "-",
     "brackets": "[", "braces": "{", "pairs": "[] ", "quotes": '"', "backslashes": "\\", "fences": "```\n", "tags": "<Call>",
@@ -150,13 +167,17 @@ MORE = {
     "NumPy": "np.int64(", "thoughts": "<think>", "failing": "the tool failed ", "denied": "no never ", "bars": " | ",
     "experts": "Expert 1: ", "headings": "Total Analysis: ", "category": "1. Category:\n", "contractions": "can't ",
     "control": "\x1b[31m\0", "titles": "\x1b]0;", "passwords": "://a:b", "references": "token=${", "quoted lines": '"\n',
+    "list": "№.5 mg, ", "results": "no result was № found; ",
+    "codes": "E11.№, ", "rates": "№,5 mg/kg per day: ", "patients": "patient", "patient ids": "patient № ", "excluded": "!= ",
 }  # fmt: skip
 _runs = count()
 
 
 def seconds(read, shape, length):
     """How long a reader takes for a text that it has not seen, whatever comes of it."""
-    text = f"{shape * (length // len(shape))}\nx{next(_runs)}"
+    n = length // len(shape)
+    parts = "".join(shape.replace("№", str(i)) for i in range(n)) if "№" in shape else shape * n
+    text = f"{parts}\nx{next(_runs)}"
     begun = process_time()
     with suppress(*REFUSES):
         read(text)
@@ -178,10 +199,20 @@ def is_linear(read, shape, length=4_000, runs=30):
 @pytest.mark.parametrize(
     "length, shapes", [(2_000, SHAPES), pytest.param(16_000, SHAPES | MORE, marks=slow)], ids=["short", "long"]
 )
-@pytest.mark.parametrize("readers", [GRAMMARS, READERS, SCORERS], ids=["grammars", "readers", "scorers"])
+@pytest.mark.parametrize(
+    "readers",
+    [GRAMMARS, READERS, SCORERS, pytest.param(CLAIMS, marks=slow)],
+    ids=["grammars", "readers", "scorers", "claims"],
+)
 def test_time_is_proportional_to_the_length(readers, length, shapes):
     pairs = [(name, shape) for name in readers for shape in shapes]
     assert not [(name, shape) for name, shape in pairs if not is_linear(readers[name], shapes[shape], length)]
+
+
+@pytest.mark.parametrize("shape", ["list", "results"])
+@pytest.mark.parametrize("reader", ["audit", "harm of a dose"])
+def test_time_is_proportional_to_the_number_of_claims(reader, shape):
+    assert is_linear(CLAIMS[reader], MORE[shape], 2_000)
 
 
 def test_two_repeats_side_by_side_are_noticed():
