@@ -126,7 +126,7 @@ class _Builder:
         if len(self.findings) > findings:
             return _BROKEN
         members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        if type(value) in members and (type(value) in _SIMPLE or is_dataclass(value)):
+        if type(value) in members and type(value) is not float and (type(value) in _SIMPLE or is_dataclass(value)):
             return value
         from pydantic import ValidationError
 
@@ -182,7 +182,7 @@ def _adapter(hint: Any) -> Any:
     if isinstance(hint, type) and is_dataclass(hint):
         return TypeAdapter(InstanceOf[hint])
     try:
-        return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
+        return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, allow_inf_nan=False))
     except PydanticUserError:  # no schema for a type in it: then its own constructor must check
         return TypeAdapter(Any)
 

@@ -5,6 +5,7 @@ Nothing is rated that no table knows: such an episode has no value, and says why
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from components.core.errors import ConfigError
 from components.core.score_names import ERROR, EXPECTED, HARM, LEVEL, NO_ERROR, RATED, SEVERE
@@ -40,10 +41,10 @@ class Harm:
 
     def __post_init__(self) -> None:
         found = [self.weights.get(one) for one in SEVERITIES]
-        values = [one for one in found if one is not None]
-        if len(values) < len(SEVERITIES) or values != sorted(values):
+        values = [0, *(one for one in found if one is not None), 1]
+        if None in found or not all(one <= other for one, other in pairwise(values)):
             raise ConfigError(
-                f"weights: found {dict(self.weights)}; one for each of {', '.join(SEVERITIES)}, not falling"
+                f"weights: found {dict(self.weights)}; one for each of {', '.join(SEVERITIES)}, 0 to 1, not falling"
             )
 
     @property

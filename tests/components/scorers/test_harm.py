@@ -192,7 +192,7 @@ def test_a_tool_that_was_called_can_be_a_condition():
 
 def test_weights_must_not_fall_and_be_complete():
     assert isinstance(HARM, Scorer)
-    for wrong in ({**WEIGHTS, "death": 0.1}, {"death": 1.0}):
+    for wrong in ({**WEIGHTS, "death": 0.1}, {**WEIGHTS, "death": float("nan")}, {"death": 1.0}):
         with pytest.raises(ConfigError, match="one for each of no_harm, mild_harm"):
             replace(HARM, weights=wrong)
 

@@ -93,6 +93,8 @@ def test_part_with_var_keywords_gets_all_arguments():
         ({"count": True}, "part.count", ["found True", "whole number"]),
         ({"count": 0}, "part.count", ["found 0", "greater than or equal to 1"]),
         ({"rate": "much"}, "part.rate", ["number"]),
+        ({"rate": float("inf")}, "part.rate", ["found inf", "finite number"]),
+        ({"prices": {"in": float("nan")}}, "part.prices.in", ["found nan", "finite number"]),
         ({"names": "abc"}, "part.names", ["list"]),
         ({"names": ["a", 3]}, "part.names[1]", ["found 3", "text"]),
         ({"prices": {"in": "a"}}, "part.prices.in", ["number"]),
