@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product, zip_longest
+from pathlib import Path
 
 import pytest
 import yaml
@@ -19,6 +20,7 @@ from runner.config.errors import Finding
 from runner.config.schema import Settings
 from runner.experiment.parts import build_parts, named_parts
 from runner.job.prepare import check
+from tests.acceptance.test_experiments import world_of_the_tasks
 from tests.acceptance.test_radabench import CONF
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER
@@ -108,9 +110,11 @@ def sweep(name: str) -> dict[str, list[str]]:
     return {one.get_key_element(): list(one.sweep_string_iterator()) for one in parsed}
 
 
-def build_job(name: str, job: Mapping[str, str], every_profile: bool = True) -> None:
+def build_job(name: str, job: Mapping[str, str], folder: Path, every_profile: bool = True) -> None:
     """Compose and check under every profile that makes another job of it, or under one."""
     words = [f"experiment={name}", *(f"{key}={value}" for key, value in job.items())]
+    if name == "fhir/medagentbench" and DATA in os.environ:
+        words.append(world_of_the_tasks(folder / "world.ndjson"))
     if job.get("model", "simulated").partition("/")[0] != "simulated":
         words.append("model.retired=null")  # the result must not depend on today's date
     config = composed(f"profile={PROFILES[-1]}", *words)
@@ -126,20 +130,20 @@ def build_job(name: str, job: Mapping[str, str], every_profile: bool = True) -> 
 
 @slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_value_that_an_experiment_sweeps_builds_offline(key, name):
+def test_every_value_that_an_experiment_sweeps_builds_offline(key, name, tmp_path):
     """As many jobs as the longest list has values, the first under every profile; the command checks all combinations
     before the first one runs."""
     swept = sweep(name)
     for n in range(max(map(len, swept.values()), default=1)):
-        build_job(name, {key: values[n % len(values)] for key, values in swept.items()}, every_profile=not n)
+        build_job(name, {key: values[n % len(values)] for key, values in swept.items()}, tmp_path, every_profile=not n)
 
 
 @slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_job_of_every_experiment_builds_offline(key, name):
+def test_every_job_of_every_experiment_builds_offline(key, name, tmp_path):
     swept = sweep(name)
     for values in product(*swept.values()):
-        build_job(name, dict(zip(swept, values, strict=True)))
+        build_job(name, dict(zip(swept, values, strict=True)), tmp_path)
 
 
 def test_profiles_are_complete_and_are_those_that_tests_use():

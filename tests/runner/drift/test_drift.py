@@ -166,7 +166,9 @@ def test_a_baseline_without_answers_concludes_nothing(home, capsys):
     config["scorer"]["breaks"] = {
         "_target_": "components.radiology.scorers.response.RaTEScore", "source": "math:factorial",
     }  # fmt: skip
-    (home / "run/config.yaml").write_text(yaml.safe_dump(config))
+    (home / "run/config.yaml").write_text(text := yaml.safe_dump(config))
+    notes = manifest.read(home / "run")
+    manifest.write(home / "run", notes | {"config": [*notes["config"], manifest.digest(text.encode())]})
     assert main(["init", "run", "--out", "new", "--samples", "30", "--repeats", "2"]) == 4
     out, err = capsys.readouterr()
     assert "0 of 30 samples have answers to compare, and half of them are needed" in err
