@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.storage import records
+from runner.storage import manifest, records
 from runner.storage.texts import TextReader
 from tests.slow import slow
 
@@ -57,7 +57,8 @@ def test_a_sweep_collects_once_resumes_and_replays(swept):
     again = swept.manifest(swept.path / "again")
     assert again["memory"] == memory and again["calls"]["sent"] == 0 and read_requests(swept.path / "again") == plain
     kept = (swept.path / "again/records.jsonl").read_text().splitlines()
-    (swept.path / "again/records.jsonl").write_text(kept[0] + "\n")
+    (swept.path / "again/records.jsonl").write_text(kept[0] + "\n")  # as a kill leaves it
+    manifest.write(swept.path / "again", {**again, "status": "running", "files": {}})
     assert swept.run(*words, "run.resume=again", plain=True).code == 0
     assert sorted(read_requests(swept.path / "again")) == sorted(plain)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from runner.config.catalogue import Catalogue
 from runner.storage import records
 from tests.slow import slow
 
+PROGRAM = Path(__file__).resolve().parents[2] / "docs/examples/plain_agent.py"
 QUICK = ("tracking=off", "run.journal=journal")
 SMALL = (
     "stage.train_records=3",
@@ -127,6 +129,7 @@ def test_agent_obeys_limit_epochs_budget_and_seed(run_plain, home, agent):
     found = []
     for seed in (0, 1):
         words = f"agent={agent}", "limit=1", "epochs=2", "budget.sample.calls=1", f"seed={seed}"
+        words += (f"agent.command=[python,{PROGRAM}]",) if agent == "external" else ()
         done = run_plain(*words, f"hydra.run.dir=seed{seed}")
         assert done.code == 0, done.err
         found.append([*records.read(home.path / f"seed{seed}")])

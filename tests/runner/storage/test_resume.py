@@ -247,7 +247,7 @@ def test_printed_command_names_its_module(monkeypatch):
 
 def test_a_written_config_hides_secrets_and_can_be_read_again():
     cfg = changed(model__name="sk-0123456789abcdef") | {
-        "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "secret": "correcthorse", "keys": ["sk-proj-0123456789abc"]},
+        "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "secret": "correcthorse", "keys": ["sk-proj-0123456789abcdef"]},
     }  # fmt: skip
     text = written(cfg)
     assert not any(secret in text for secret in ("0123456789", "hunter2", "correct"))
