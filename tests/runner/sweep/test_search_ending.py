@@ -17,9 +17,10 @@ def write_trial(folder, value):
     metric = {"value": value, "ci_low": value - 0.1, "ci_high": value + 0.1, "n": 9}
     (folder / "metrics.json").write_text(json.dumps({"metrics": {"score": metric}}))
     (folder / "config.yaml").write_text("name: left")
-    notes = {"status": "complete", "counts": {"finished": 9, "wanted": 9, "errored": 0}, "calls": {"sent": 2}}
+    session = {"sent": 2, "from_journal": 0}
+    notes = {"status": "complete", "counts": {"finished": 9, "wanted": 9, "errored": 0}, "sessions": [session]}
     (folder / "manifest.json").write_text(json.dumps(notes))
-    return Cell((), {}, folder.name, folder)
+    return Cell((), {}, folder.name, folder, code=0)
 
 
 def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys):
@@ -37,7 +38,7 @@ def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys
     out = capsys.readouterr().out
     assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out
     assert out.index("trial-0001") < out.index("trial-0000") and "0.300 to 0.500" in out
-    assert "calls:      6 sent" in out and f"report:     {tmp_path / 'report.html'}" in out
+    assert "calls:      4 sent" in out and f"report:     {tmp_path / 'report.html'}" in out
     saved = json.loads((tmp_path / "search.json").read_text())
     assert (saved["best"], saved["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
     assert (saved["trials"][2]["state"], saved["trials"][2]["stopped"]) == ("failed", "broke")
