@@ -65,7 +65,7 @@ class Cards:
 
     @classmethod
     def read(cls, path: Path) -> "dict[str, Cards]":
-        """Server -> its cards, as ``write`` keeps them; empty where there is no file. Raises ConfigError."""
+        """Server -> its cards, as ``write`` stores them; empty where there is no file. Raises ConfigError."""
         if not path.exists():
             return {}
         try:
