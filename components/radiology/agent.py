@@ -2,7 +2,7 @@
 
 Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench, January 2025).
 PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed step ends the episode (of a
-tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures in profile ``paper``: the real
+tool's own failure: unless ``on_failure`` is continue); nothing is retried. Departures in profile ``paper``: the real
 planning reply stays in the conversation, the query comes with the patient's information, and there is a step limit.
 
 Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
@@ -60,7 +60,7 @@ class Radagent(BuildsTools):
 
     ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
     replaces ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the verifier of
-    self_reflection. ``roles``: models of multi_agent. ``on_failure`` go_on: a tool's own failure is reported to the
+    self_reflection. ``roles``: models of multi_agent. ``on_failure`` continue: a tool's own failure is reported to the
     model; a call that breaks the rules ends the episode in any case. Raises ConfigError.
     """
 
@@ -71,7 +71,7 @@ class Radagent(BuildsTools):
     examples: str = "radagent_examples"
     reflector: Verifier | None = None
     roles: Roles = field(default_factory=Roles)
-    on_failure: Literal["end", "go_on"] = "end"
+    on_failure: Literal["end", "continue"] = "end"
 
     def __post_init__(self) -> None:
         chosen = list(self.strategies)

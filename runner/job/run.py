@@ -156,7 +156,7 @@ class _Job:
             "calls": {
                 "sent": sum(one["sent"] for one in sessions),
                 "from_journal": sum(one["from_journal"] for one in sessions),
-                "beside": sum(one.get("beside", 0) for one in sessions),
+                "separate": sum(one.get("separate", 0) for one in sessions),
                 "models": {} if shared else {role: counted for role, counted in counters.items() if counted},
             },
             "spent": manifest.spent(sessions),
@@ -256,7 +256,7 @@ def _session(door: Door) -> Session:
     return {
         "sent": spent.calls,
         "from_journal": door.replayed,
-        "beside": door.separate_calls,
+        "separate": door.separate_calls,
         "answered_by": answered_by,
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": None if spent.unreported else spent.input_tokens,

@@ -207,7 +207,7 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
         "end": log.end, "status": "complete" if log.complete else "partial",
         "counts": {"finished": len(used), "wanted": max(len(used), log.n_expected or 0), "errored": errors.total()},
         "errors": dict(errors.most_common(5)),
-        "calls": {"sent": whole["calls"], "from_journal": 0, "beside": 0, "models": {}},
+        "calls": {"sent": whole["calls"], "from_journal": 0, "separate": 0, "models": {}},
         "spent": {"usd": whole["cost_usd"], "input_tokens": whole["input_tokens"],
                   "output_tokens": whole["output_tokens"]},
     }  # fmt: skip

@@ -16,7 +16,7 @@ from runner.storage.integrity import digests_of
 from runner.storage.records import FILE, read
 from runner.storage.resume import differences, setting
 
-_CALLS = ("sent", "from_journal", "beside")
+_CALLS = ("sent", "from_journal", "separate")
 _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "identities", "memory")
 
 

@@ -158,7 +158,7 @@ class Session(Spent):
 
     sent: int
     from_journal: int
-    beside: int
+    separate: int
     answered_by: dict[str, list[str]]
 
 
@@ -167,7 +167,7 @@ class Calls(TypedDict):
 
     sent: int
     from_journal: int
-    beside: int
+    separate: int
     models: dict[str, dict[str, Any]]
 
 

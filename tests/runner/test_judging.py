@@ -88,7 +88,7 @@ from mine.parts import Echo
 @dataclass
 class Broken(Echo):
     async def generate(self, request):
-        if not Path("mended").exists():
+        if not Path("repaired").exists():
             raise ModelError("gone", "server")
         return Completion(Message("assistant", "verdict: part"), Usage(1, 1, 0.0))
 """
@@ -102,7 +102,7 @@ def test_unavailable_judge_is_an_error_and_only_it_is_called_on_resume(home):
     words = (*JUDGED, "+model@models.judge=broken", "run.journal=journal")
     assert run_graded(home, *words).code == 1
     assert {(record["error"], len(record["scores"])) for record in records(home)} == {("server: gone", 0)}
-    (home.path / "mended").touch()
+    (home.path / "repaired").touch()
     assert home.run(*WORDS, *words, "run.resume=one").code == 0
     assert {record["scores"]["judged/agreement/verdict/part"] for record in records(home)} == {1.0}
     last = home.manifest(home.path / "one")["sessions"][-1]

@@ -158,7 +158,7 @@ def calls_line(manifest: Manifest, last_written: float | None = None, n_before: 
     ``last_written``: of what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a
     dead server or a wrong key is not noticed then. ``n_before``: samples that earlier parts of the run finished."""
     *before, now = manifest["sessions"]
-    sent, found, apart, usd = now["sent"], now["from_journal"], now.get("beside", 0), manifest["spent"]["usd"]
+    sent, found, apart, usd = now["sent"], now["from_journal"], now.get("separate", 0), manifest["spent"]["usd"]
     if not found and not apart and not n_before:
         return ""
     text = f"calls:      {sent:,} sent, {found:,} answered by the journal"

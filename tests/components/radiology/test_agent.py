@@ -133,20 +133,20 @@ async def test_dialogue_of_a_failing_tool_and_an_agent_that_continues(perform, s
     replies = [PLAN, call(ANATOMY), call(MODALITY), call(MODALITY), call(DIAGNOSIS, "EndCall"), "It is a lung cancer."]
     ended = await perform(Radagent(PAPER), study, replies, XmlCall(), Denying(PAPER))
     assert (ended.stop, ended.trajectory.failure) == ("failed", "denied")
-    result = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
-    same_dialogue(result, "radagent_goes_on")
+    result = await perform(Radagent(PAPER, on_failure="continue"), study, replies, XmlCall(), Denying(PAPER))
+    same_dialogue(result, "radagent_continues")
     assert result.stop == "answered" and read(result.trajectory, PAPER).completed
 
 
 async def test_a_failed_last_call_does_not_end_the_episode(perform, study):
     replies = [PLAN, call(ANATOMY), call(MODALITY, "EndCall"), call(MODALITY, "EndCall"), "It is a CT."]
-    result = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
+    result = await perform(Radagent(PAPER, on_failure="continue"), study, replies, XmlCall(), Denying(PAPER))
     assert result.trajectory.answer == "It is a CT."
 
 
 async def test_an_agent_that_continues_after_failures_still_ends_on_a_rule_violation(perform, study):
     for label, replies in FAILURES.items():
-        agent = Radagent(PAPER, on_failure="go_on")
+        agent = Radagent(PAPER, on_failure="continue")
         result = await perform(agent, study, [PLAN, *replies], XmlCall(), Room(PAPER), steps=40)
         assert (result.stop, result.trajectory.failure) == ("failed", label)
 

@@ -6,7 +6,7 @@ SPENT = {"usd": 0.5}
 
 
 def notes_of(*sessions):
-    names = ("sent", "from_journal", "beside")
+    names = ("sent", "from_journal", "separate")
     return {"sessions": [dict(zip(names, of, strict=True)) for of in sessions], "spent": SPENT}
 
 

@@ -12,7 +12,7 @@ from runner.storage.records import read
 NOTES = {
     "name": "n", "status": "complete", "start": "2026-01-02T00:00:00+00:00", "end": "2026-01-02T00:00:09+00:00",
     "counts": {"finished": 2, "wanted": 2, "errored": 0}, "sessions": [{"sent": 2}], "notes": ["simulated"],
-    "calls": {"sent": 2, "from_journal": 1, "beside": 0}, "spent": {"usd": 0.5, "input_tokens": 6, "output_tokens": 2},
+    "calls": {"sent": 2, "from_journal": 1, "separate": 0}, "spent": {"usd": 0.5, "input_tokens": 6, "output_tokens": 2},
     "dataset": {"fingerprint": "f", "samples": 2}, "errors": {}, "stopped": None,
 }  # fmt: skip
 
@@ -52,7 +52,7 @@ def test_merged_manifest_has_the_sums(two, tmp_path):
     whole = json.loads((merge([two[0], late], tmp_path / "whole") / "manifest.json").read_text())
     assert whole["counts"] == {"finished": 4, "wanted": 4, "errored": 0}
     assert whole["spent"] == {"usd": 1.0, "input_tokens": 12, "output_tokens": 4}
-    assert whole["calls"] == {"sent": 4, "from_journal": 2, "beside": 0, "models": {}}
+    assert whole["calls"] == {"sent": 4, "from_journal": 2, "separate": 0, "models": {}}
     assert (whole["status"], whole["stopped"], whole["shard"]) == ("budget", "calls=2", None)
     assert (whole["start"], whole["end"]) == (NOTES["start"], "2026-01-03T00:00:00+00:00")
     assert whole["notes"] == ["simulated"]
