@@ -5,6 +5,7 @@ import ipaddress
 import os
 import re
 import socket
+from pathlib import Path
 
 from tests.composing import compose_once
 
@@ -35,6 +36,16 @@ SLOW_TOO = bool(os.environ.get("WARDROUND_TEST_SLOW"))
 SLOW_FILE = re.compile(r"^pytestmark = \[?slow\b", re.MULTILINE)
 
 
+def pytest_configure(config):
+    """Let every second worker collect in the opposite order: what one of them has compiled, the others only read."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    if config.args == config.getini("testpaths") and int(worker.removeprefix("gw")) % 2:
+        config.args = sorted(
+            (str(path) for path in Path(__file__).parent.iterdir() if path.is_dir() or path.name.startswith("test_")),
+            reverse=True,
+        )
+
+
 def pytest_ignore_collect(collection_path):
     """Files of slow tests alone are not imported, which takes seconds."""
     if not SLOW_TOO and collection_path.suffix == ".py" and SLOW_FILE.search(collection_path.read_text("utf-8")):
@@ -48,6 +59,7 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    items.sort(key=lambda item: item.nodeid.partition("::")[0])
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/acceptance/", "tests/runner/", "tests/benchmarks/")))
 
 

@@ -3,6 +3,7 @@ with their process group, which what they start may leave (``setsid``), also whe
 ``python`` is the interpreter that runs this one; others are on the PATH."""
 
 import asyncio
+import atexit
 import os
 import shutil
 import signal
@@ -60,9 +61,16 @@ def absent(names: Iterable[str]) -> str:
 def _watcher() -> subprocess.Popen[bytes]:
     """The process that outlives this one for as long as it takes to kill what is left."""
     quiet = subprocess.DEVNULL
-    return subprocess.Popen(
+    process = subprocess.Popen(
         ["/bin/sh", "-c", _WATCH], stdin=PIPE, stdout=quiet, stderr=quiet, env={}, bufsize=0, start_new_session=True
     )
+    atexit.register(_end, process)
+    return process
+
+
+def _end(watcher: subprocess.Popen[bytes]) -> None:
+    with suppress(subprocess.TimeoutExpired):  # a fork of this process may still hold its input open
+        watcher.communicate(timeout=2.0)
 
 
 def _note(how: str, process: Process) -> None:

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from benchmarks.coverage_drift import share_of_alarms, watched
 from runner.drift.evidence import bets_on, evidence_of, newest_against_all, oddness
@@ -35,6 +34,8 @@ def test_an_endpoint_that_always_answers_alike_lowers_the_evidence():
 @pytest.mark.parametrize("moved", [1, 3, 5])
 def test_p_of_a_signal_is_binomial_where_each_moved_sample_was_one_thing_only(moved):
     """Each of the moved samples is as odd only if its newest answer is drawn, one of six."""
+    from scipy.stats import binom
+
     samples = [[SAME] * 5 + [SAME | {"ending": "refused"}]] * moved + [[SAME] * 6] * (40 - moved)
     found = newest_against_all(samples, seed=2, draws=99_999)
     assert found.signals["ending"] == pytest.approx(binom.sf(moved - 1, moved, 1 / 6), rel=0.2)

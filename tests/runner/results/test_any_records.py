@@ -97,7 +97,7 @@ def test_every_part_has_every_score_with_an_interval_or_a_reason(records):
     assert json.loads(as_json(found))["metrics"].keys() == found["metrics"].keys()
 
 
-@settings(ALWAYS, max_examples=15)
+@settings(ALWAYS, max_examples=5)
 @given(runs_records(), st.randoms(use_true_random=False))
 def test_same_samples_have_the_same_interval_everywhere(records, random):
     shuffled = random.sample(records, len(records))

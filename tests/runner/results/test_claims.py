@@ -4,9 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
-from statsmodels.stats.power import TTestPower
-from statsmodels.stats.weightstats import DescrStatsW
 
 from benchmarks.coverage_claims import CASES, EXPECTED, LIMIT, simulated, table_of
 from runner.results.claims import Clusters, Planned, adjusted, claim_p
@@ -20,13 +17,31 @@ from tests.table import each_row
 INF = math.inf
 
 
+@pytest.fixture(scope="module")
+def stats():
+    """The library of reference: imported where it is used, as it takes a second."""
+    from scipy import stats
+
+    return stats
+
+
+@pytest.fixture(scope="module")
+def t_test_power():
+    """Power of a t test as statsmodels has it."""
+    from statsmodels.stats.power import TTestPower
+
+    return TTestPower()
+
+
 def p_of(case, bounds, gain=EXPECTED, n=120, seed=1):
     pairs = CASES[case].pairs(np.random.default_rng(seed), n, gain)
     return claim_p(difference_of(pairs), bounds), pairs.gains
 
 
 @each_row("margin", [0.05, 0.1])
-def test_graded_claims_of_a_few_are_t_tests_of_scipy_and_statsmodels(margin):
+def test_graded_claims_of_a_few_are_t_tests_of_scipy_and_statsmodels(margin, stats):
+    from statsmodels.stats.weightstats import DescrStatsW
+
     p, gains = p_of("non-inferiority, graded by sample", (-margin, INF), n=9)
     assert p == pytest.approx(stats.ttest_1samp(gains, -margin, alternative="greater").pvalue)
     p, gains = p_of("equivalence, graded by sample", (-margin, margin), gain=0.0, n=9)
@@ -56,7 +71,7 @@ def by_patient_or_below(case, p):
     return p < (0.035 if CASES[case].by_patient else 0.025)
 
 
-def test_superiority_of_0_and_1_is_mcnemars_exact_test():
+def test_superiority_of_0_and_1_is_mcnemars_exact_test(stats):
     p, gains = p_of("superiority, 0 or 1 by sample", (0.0, INF))
     won, lost = int((gains > 0).sum()), int((gains < 0).sum())
     assert p == pytest.approx(stats.binomtest(won, won + lost, alternative="greater").pvalue)
@@ -64,7 +79,7 @@ def test_superiority_of_0_and_1_is_mcnemars_exact_test():
     assert p > 0.9  # a loss
 
 
-def test_a_mean_of_means_is_tested_between_whole_patients():
+def test_a_mean_of_means_is_tested_between_whole_patients(stats):
     """Patients who are in every group make these alike; the interval takes the groups for independent."""
     rng = np.random.default_rng(3)
     number = np.repeat(np.arange(12), 6)
@@ -94,14 +109,14 @@ def test_adjusted_by_holm_or_by_order_and_secondary_after_primary():
 
 
 @each_row("n, alpha", [(20, 0.05), (50, 0.025), (200, 0.01)])
-def test_power_of_a_t_test_is_that_of_statsmodels(n, alpha):
+def test_power_of_a_t_test_is_that_of_statsmodels(n, alpha, t_test_power):
     for effect in (0.1, 0.3, 0.6):
-        theirs = TTestPower().power(effect, n, alpha / 2, alternative="larger")
+        theirs = t_test_power.power(effect, n, alpha / 2, alternative="larger")
         assert t_power(effect, n, alpha) == pytest.approx(theirs, abs=1e-6)
 
 
 @each_row("alpha", [0.05, 0.0333, 0.025, 0.0167, 0.01, 0.001])
-def test_power_of_mcnemars_test_is_the_sum_over_all_tables(alpha):
+def test_power_of_mcnemars_test_is_the_sum_over_all_tables(alpha, stats):
     for n, won, lost in ((30, 0.3, 0.1), (80, 0.2, 0.08), (200, 0.1, 0.03)):
         found = 0.0
         for differ in range(6, n + 1):
@@ -112,12 +127,12 @@ def test_power_of_mcnemars_test_is_the_sum_over_all_tables(alpha):
         assert mcnemar_power(n, won, lost, alpha) == pytest.approx(found, abs=1e-6), (n, won, lost)
 
 
-def test_needed_samples_have_the_power_and_one_less_has_not():
+def test_needed_samples_have_the_power_and_one_less_has_not(t_test_power):
     samples = Clusters.of(list(map(str, range(100))))
     for planned in (Planned((0.1, INF), 0.5), Planned((0.1, 0.1), 0.5), Planned((0.1, INF), 0.5, 0.0, (0.2, 0.1))):
         n = planned.needed(samples, 0.05, 0.8)
         assert planned.power(samples.scaled(n), 0.05) >= 0.8 > planned.power(samples.scaled(n - 1), 0.05)
-    theirs = TTestPower().solve_power(0.2, power=0.8, alpha=0.025, alternative="larger")
+    theirs = t_test_power.solve_power(0.2, power=0.8, alpha=0.025, alternative="larger")
     assert Planned((0.1, INF), 0.5).needed(samples, 0.05, 0.8) == math.ceil(theirs)
     assert Planned((1e-9, INF), 0.5).needed(samples, 0.05, 0.8) is None
 

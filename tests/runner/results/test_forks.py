@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from statsmodels.regression.linear_model import OLS
 
 from benchmarks.coverage_forks import SIZES, STEPS, effect_of, false_alarms, held, simulated, truth
 from runner.results.runs import Run
@@ -72,6 +71,8 @@ def test_an_effect_is_the_mean_difference_of_the_same_forks_by_sample(tmp_path):
 
 
 def test_a_standard_error_is_that_of_a_regression_clustered_by_sample(tmp_path):
+    from statsmodels.regression.linear_model import OLS
+
     one = forked(tmp_path, MINE, THEIRS)
     gains = np.array([MINE[key] - THEIRS[key] for key in MINE], dtype=float)
     groups = np.array([SAMPLES.index(sample) for sample, _, _ in MINE])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import foldnorm
 
 from benchmarks.coverage_confidence import CASES, answers, simulated, truth
 from runner.results.selective import AURC, DEBIASED, ECE, EXCESS, RISKS, Answers, calibration, folded_normal
@@ -107,6 +106,8 @@ def test_bins_keep_equal_confidences_together_and_hold_at_least_twenty_on_averag
 
 @each_row("mean", [-0.3, 0.0, 0.2])
 def test_the_mean_of_a_folded_normal_is_that_of_scipy(mean):
+    from scipy.stats import foldnorm
+
     found = folded_normal(np.array([[mean, mean]]), np.array([[0.1, 0.0]]))[0]
     assert found[0] == pytest.approx(foldnorm.mean(abs(mean) / 0.1, scale=0.1))
     assert found[1] == abs(mean)

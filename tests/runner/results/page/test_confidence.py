@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from sklearn.metrics import brier_score_loss
 
 from runner.results.runs import Run
 from runner.results.sections import confidence
@@ -38,6 +37,8 @@ def sheets_of(*runs):
 
 
 def test_answers_without_a_statement_are_counted_and_left_out(tmp_path):
+    from sklearn.metrics import brier_score_loss
+
     sheets, found = sheets_of(run_of(tmp_path / "a", SAYS))
     (row,) = sheets["Selection by confidence"]
     assert (row["confidence"], row["answers"], row["stated"]) == ("-", 28, pytest.approx(24 / 28))
