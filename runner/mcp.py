@@ -76,22 +76,20 @@ class Sessions:
         if name is None:
             raise MCPError(INVALID_REQUEST, f"the request names no session ({_ID}); initialize opens one")
         now = time.monotonic()
-        for idle in [one for one, session in self._open.items() if now - session.used > _IDLE]:
-            self.close(idle)
+        self.close(*(one for one, session in self._open.items() if now - session.used > _IDLE))
         if name not in self._open:
             self._open[name] = Session(Shared(self.parts, self.door, self.sample, 0, Trajectory()), self.max_calls)
         self._open[name].used = now
         return self._open[name]
 
-    def close(self, name: str) -> None:
-        """End a session, if there is one of this name."""
-        if (session := self._open.pop(name, None)) is not None:
+    def close(self, *names: str) -> None:
+        """End the sessions of these names, where there are any."""
+        for session in filter(None, [self._open.pop(name, None) for name in names]):
             session.shared.close()
 
     async def close_all(self) -> None:
         """End all sessions, and close the models."""
-        for name in [*self._open]:
-            self.close(name)
+        self.close(*self._open)
         for model in self.door.models.values():
             await model.close()
 
@@ -145,16 +143,6 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     return given
 
 
-async def _serve_streams(sessions: Sessions) -> None:
-    from mcp.server.stdio import stdio_server
-
-    from components.serving.tools import tool_server
-
-    server = tool_server("wardround", sessions.of)
-    async with stdio_server() as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
-
-
 def _guarded(app: ASGIApp, sessions: Sessions, key: str) -> ASGIApp:
     """The application for those that send the key, if there is one; a session that is deleted is closed."""
     from starlette.responses import PlainTextResponse
@@ -192,20 +180,25 @@ async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> 
         await serving
 
 
-async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:
-    async with listening(sessions, given.host, given.port, os.environ.get(given.key_variable or "", "")) as url:
-        print(f"serving {sessions.n_tools} tools at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
-        with suppress(asyncio.CancelledError):  # interrupted
-            await asyncio.Event().wait()
-
-
 async def _serve(words: Sequence[str]) -> None:
     if missing := missing_extra("python -m runner.mcp", "mcp", "mcp"):
         raise ConfigError(missing)
+    from mcp.server.stdio import stdio_server
+
+    from components.serving.tools import tool_server
+
     given = _arguments(words)
     sessions = sessions_of(given.choices, given.sample, given.permits)
     try:
-        await (_serve_streams(sessions) if given.port is None else _serve_http(sessions, given))
+        if given.port is None:
+            server = tool_server("wardround", sessions.of)
+            async with stdio_server() as streams:
+                await server.run(*streams, server.create_initialization_options())
+            return
+        async with listening(sessions, given.host, given.port, os.environ.get(given.key_variable or "", "")) as url:
+            print(f"serving {sessions.n_tools} tools at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
+            with suppress(asyncio.CancelledError):  # interrupted
+                await asyncio.Event().wait()
     finally:
         await sessions.close_all()
 

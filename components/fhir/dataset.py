@@ -18,7 +18,7 @@ from components.fhir.world import open_world, resource_files
 from components.files.file_dataset import HOW, FolderDataset, Part, add_request
 from components.files.rows import Row, json_records
 
-MOST_REQUESTS = 5  # of a task: a grader tries them in every order
+_MOST_REQUESTS = 5  # of a task: a grader tries them in every order
 _REQUEST = (
     'Write the answer as a JSON list in the last line, such as ["S1234567"] or [4.2]; [] where no answer is asked for.'
 )
@@ -37,13 +37,11 @@ class MedAgentBench(FolderDataset[Row]):
 
     @cached_property
     def _place(self) -> Path | None:
-        """Where the resources are."""
-        if self.world is None:
-            return None
-        return Path(self.world).expanduser() if self.path is not None or not self.shipped else self.root / self.world
+        base = self.root if self.path is None else Path()
+        return None if self.world is None else base / Path(self.world).expanduser()
 
     def paths(self, split: str) -> Mapping[str, Path]:
-        """One file."""
+        """The tasks."""
         return {"tasks": self.root / self.tasks}
 
     def contents(self, split: str) -> Sequence[Path]:
@@ -65,12 +63,11 @@ class MedAgentBench(FolderDataset[Row]):
 
     def sample(self, item: Row, part: Part) -> Sample:
         """Make a task with its right answer and requests. Raises ConfigError."""
-        name = item.text("id")
-        category = item.one_of("category", NUMBERED) if "category" in item.values else _numbered(item, name)
+        name, category = item.text("id"), _category(item)
         world = None if self._place is None else open_world(self._place)
         number = item.optional_text("eval_MRN")
-        found = world.patient(number) if world and number else None
-        patient = number if found is None else str(found["id"])
+        found = (world.patient(number) if world and number else None) or {}
+        patient = str(found.get("id", number))
         known = world if found else None
         task = Task(item.text("instruction").strip(), item.optional_text("context"), patient, known, item.place)
         gold = None if world and number and not found else _stated(item, category) or gold_of(category, task)
@@ -78,21 +75,22 @@ class MedAgentBench(FolderDataset[Row]):
         if world:
             needs = f"the resources hold no patient {number!r:.60}"
         target = {"unscored": needs} if gold is None else {**gold._asdict(), "category": category, "patient": patient}
-        kind = "query" if category in QUERIES else "action"
         return Sample(
             Problem(name, add_request(task.instruction, _REQUEST), context=task.context),
             target=target,
             metadata={"fhir_category": category, "patient": patient, "mrn": number},
             cluster=number or name,
-            strata={"category": category, "kind": kind},
+            strata={"category": category, "kind": "query" if category in QUERIES else "action"},
             files={} if self._place is None else {"world": str(self._place)},
-            card={"sex": str(found["gender"])} if found and "gender" in found else {},
+            card={"sex": str(found["gender"])} if "gender" in found else {},
         )
 
 
-def _numbered(row: Row, name: str) -> str:
-    """The category of ``task3_12``. Raises ConfigError."""
-    number = name.removeprefix("task").partition("_")[0]
+def _category(row: Row) -> str:
+    """What a row states, else that of an id like ``task3_12``. Raises ConfigError."""
+    if "category" in row.values:
+        return row.one_of("category", NUMBERED)
+    number = (name := row.text("id")).removeprefix("task").partition("_")[0]
     if not number.isdecimal() or not 1 <= int(number) <= len(NUMBERED):
         raise row.error("id", f"must be task1_... to task{len(NUMBERED)}_..., found {name!r}")
     return NUMBERED[int(number) - 1]
@@ -110,10 +108,7 @@ def _stated(row: Row, category: str) -> Gold | None:
     stated = Gold(**gold)
     if not isinstance(stated.answer, list | None):
         raise row.error("gold", f"answer must be a list or null, found {stated.answer!r:.80}")
-    if not _are_resources(stated.requests) or len(stated.requests) > MOST_REQUESTS:
-        raise row.error("gold", f"requests must be at most {MOST_REQUESTS} resources, found {stated.requests!r:.80}")
+    is_list = isinstance(stated.requests, list | tuple) and len(stated.requests) <= _MOST_REQUESTS
+    if not is_list or not all(isinstance(one, Mapping) for one in stated.requests):
+        raise row.error("gold", f"requests must be at most {_MOST_REQUESTS} resources, found {stated.requests!r:.80}")
     return stated
-
-
-def _are_resources(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)

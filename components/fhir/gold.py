@@ -19,12 +19,11 @@ from components.fhir.instants import read_range
 from components.fhir.search import values_at
 from components.fhir.world import World
 
-QUERIES = ("find_patient", "age", "recent_magnesium", "mean_glucose", "latest_glucose")
-ACTIONS = ("record_vitals", "replace_magnesium", "refer", "replace_potassium", "repeat_hba1c")
 NUMBERED = (  # the categories 1 to 10
     "find_patient", "age", "record_vitals", "recent_magnesium", "replace_magnesium", "mean_glucose", "latest_glucose",
     "refer", "replace_potassium", "repeat_hba1c",
 )  # fmt: skip
+QUERIES = ("find_patient", "age", "recent_magnesium", "mean_glucose", "latest_glucose")  # the others are actions
 NDC, LOINC, SNOMED = "http://hl7.org/fhir/sid/ndc", "http://loinc.org", "http://snomed.info/sct"
 _VITALS = {"system": "http://hl7.org/fhir/observation-category", "code": "vital-signs", "display": "Vital Signs"}
 GOAL, LOW_MAGNESIUM = 3.5, 1.9  # mmol/L of potassium; mg/dL of magnesium up to which it is low
@@ -82,8 +81,7 @@ class Task(NamedTuple):
             raise ConfigError(f"{self.place}: {error}") from None
 
     def results(self, within: timedelta | None = None) -> list[Result]:
-        """The patient's results of the task's test. Raises ConfigError for one in a
-        unit that cannot be converted."""
+        """The patient's results of the task's test. Raises ConfigError for one in a unit that cannot be converted."""
         code, found = self.find(_CODE), list[Result]()
         unit, substance = self.unit
         for one in self.world.find("Observation", [self.patient], code) if self.world else ():
@@ -117,9 +115,8 @@ class Task(NamedTuple):
 
     def medication(self, unit: str, dose: float, route: str, **rate: JSON) -> JSON:
         """An order of the task's drug."""
-        given = {"doseQuantity": {"value": dose, "unit": unit}, **rate}
         drug = {"coding": [{"system": NDC, "code": self.find(_NDC)}]}
-        dosage = {"route": route, "doseAndRate": [given]}
+        dosage = {"route": route, "doseAndRate": [{"doseQuantity": {"value": dose, "unit": unit}, **rate}]}
         return self.order("MedicationRequest", medicationCodeableConcept=drug, dosageInstruction=[dosage])
 
     def service(self, system: str, code: str, **elements: Any) -> JSON:

@@ -55,19 +55,18 @@ def posts_of(trajectory: Trajectory) -> list[Observed]:
     steps = trajectory.decisive
     line = next((step.branch for step in reversed(steps) if step.acts), "")
     own = {id(step) for step in steps if step.branch == line}
-    calls = ((one, one.observation.data, id(step) in own) for step in trajectory.steps for one in step.observed)
-    return [
-        one
-        for one, data, is_own in calls
-        if not one.control and data.get("method") == "POST" and (is_own or data.get("shared"))
-    ]
+    posts = (
+        (one, id(step) in own) for step in trajectory.steps for one in step.observed
+        if not one.control and one.observation.data.get("method") == "POST"
+    )  # fmt: skip
+    return [one for one, is_own in posts if is_own or one.observation.data.get("shared")]
 
 
 def grade(target: JSON, trajectory: Trajectory, strict: bool = False) -> Graded:
     """Compare an episode with a target: ``category``, ``patient``, and what ``gold.Gold`` has."""
     posts = [one.observation.data for one in posts_of(trajectory)]
     created = [one for one in posts if 200 <= one.get("status", 0) < 300]
-    wrong = (_wrong_strictly if strict else _wrong_as_published)(target, created)
+    wrong = _wrong_at_all(target, created) or (_wrong_strictly if strict else _wrong_as_published)(target, created)
     if not wrong and len(posts) > len(created):
         wrong = "refused_write" if strict else "" if target["requests"] else "needless_write"
     answer = read_answer(trajectory.answer) if trajectory.stop == "answered" else None
@@ -120,8 +119,6 @@ def _wrong_at_all(target: JSON, created: Sequence[JSON]) -> str:
 
 def _wrong_strictly(target: JSON, created: Sequence[JSON]) -> str:
     """The first error of what was created; "" where it is what is right and nothing else."""
-    if wrong := _wrong_at_all(target, created):
-        return wrong
     gold, bodies = ([standard_form(one) for one in many] for many in (target["requests"], [o["body"] for o in created]))
     orders = ([_differs(*pair) for pair in zip(gold, order, strict=True)] for order in permutations(bodies))
     return next(filter(None, min(orders, key=lambda found: sum(map(bool, found)))), "")
@@ -146,8 +143,6 @@ def _differs(gold: Any, found: Any, path: str = "") -> str:
 
 def _wrong_as_published(target: JSON, created: Sequence[JSON]) -> str:
     """The first error of what was created by the published rules; "" without one."""
-    if wrong := _wrong_at_all(target, created):
-        return wrong
     for gold, one in zip(target["requests"], created, strict=True):
         right = _elements(gold)
         try:
@@ -171,15 +166,11 @@ def _elements(body: JSON) -> dict[str, Any]:
 
 
 def _is_right(name: str, category: str, gold: Any, found: Any) -> bool:
-    compare = _COMPARED.get(f"{category}.{name.partition('.')[2]}", _COMPARED.get(name))
+    compare = _COMPARED.get(f"{category}.{name.partition('.')[2]}", _COMPARED.get(name, eq))
     try:
-        return bool(gold == found if compare is None else compare(gold, found))
+        return bool(compare(gold, found))
     except (KeyError, IndexError, TypeError, AttributeError):  # of another form
         return False
-
-
-def _is_only_coding(gold: Any, found: Any) -> bool:
-    return len(found) == 1 and bool(found[0]["coding"] == gold[0]["coding"])
 
 
 def _has_first_code(gold: Any, found: Any) -> bool:
@@ -187,22 +178,20 @@ def _has_first_code(gold: Any, found: Any) -> bool:
     return all(first[name] == right[name] for name in ("system", "code"))
 
 
-def _is_near_dose(gold: Any, found: Any) -> bool:
-    return bool(abs(found["value"] - gold["value"]) <= 0.1 and found["unit"] == gold["unit"])
-
-
 def _is_in_note(gold: Any, found: Any) -> bool:
     return _is_in_note(gold[0], found[0]) if isinstance(gold, list) else gold["text"] in found["text"]
 
 
-_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {  # elements that need not be equal
-    "Observation.category": _is_only_coding,
+_COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {  # elements that need not be equal
+    "Observation.category": lambda gold, found: len(found) == 1 and found[0]["coding"] == gold[0]["coding"],
     "MedicationRequest.medicationCodeableConcept": _has_first_code,
     "MedicationRequest.authoredOn": lambda gold, found: gold[:16] in found,  # to the minute
     "ServiceRequest.code": _has_first_code,
     "ServiceRequest.note": _is_in_note,
     "ServiceRequest.occurrenceDateTime": lambda gold, found: gold[:14] in found,  # to the hour
-    "replace_potassium.dosage.doseQuantity": _is_near_dose,
+    "replace_potassium.dosage.doseQuantity": lambda gold, found: (
+        abs(found["value"] - gold["value"]) <= 0.1 and found["unit"] == gold["unit"]
+    ),
     "replace_potassium.dosage.route": lambda gold, found: (
         gold == (found.lower().strip() if isinstance(gold, str) else found)
     ),

@@ -5,6 +5,7 @@ answers about the request itself, by an OperationOutcome, is for the model.
 """
 
 from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import orjson
@@ -64,19 +65,11 @@ class Server:
                 return Reply(answer.status, _LARGE)
             if without_content is not None and answer.status < 300 and not answer.body.strip():
                 return Reply(answer.status, without_content)
-            if (body := _resource(answer.body)) is not None:
-                return Reply(answer.status, body)
             why = f"its answer with status {answer.status} is no FHIR resource"
+            with suppress(ValueError, TypeError):  # no JSON, or nested too deeply to be written again
+                orjson.dumps(body := orjson.loads(answer.body))
+                if isinstance(body, dict) and isinstance(body.get("resourceType"), str):
+                    return Reply(answer.status, body)
         except web.Unavailable as error:
             why = error.why
         raise ModelError(f"the FHIR server {self.base_url} is unavailable: {why}", "fhir_server")
-
-
-def _resource(content: bytes) -> JSON | None:
-    """The resource in an answer; None where it is none, or nested too deeply to be written again."""
-    try:
-        body = orjson.loads(content)
-        orjson.dumps(body)
-    except (ValueError, TypeError):
-        return None
-    return body if isinstance(body, dict) and isinstance(body.get("resourceType"), str) else None

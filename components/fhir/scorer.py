@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
-from components.fhir.gold import ACTIONS, QUERIES
+from components.fhir.gold import QUERIES
 from components.fhir.grading import ERRORS, grade, posts_of
 
 SUCCESS, STRICT, QUERY, ACTION = "fhir/success", "fhir/strict", "fhir/query", "fhir/action"
@@ -54,7 +54,7 @@ class FhirTasks:
             SUCCESS: right,
             STRICT: float(strict.right),
             QUERY: right if category in QUERIES else None,
-            ACTION: right if category in ACTIONS else None,
+            ACTION: None if category in QUERIES else right,
             ANSWER: float(graded.answer),
             WRITES: float(graded.writes),
             **{name: float(name == ERROR.format(error)) for name in _ERRORS},

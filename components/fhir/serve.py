@@ -73,15 +73,9 @@ def _answer(found: Reply) -> web.Response:
     return web.Response(body=body, status=found.status, content_type="application/fhir+json", charset="utf-8")
 
 
-async def start(chart: Chart, host: str, port: int) -> tuple[web.AppRunner, str]:
-    """Listen; port 0 picks a free one. Returns what stops it (``cleanup``), and the base URL. Raises OSError."""
-    runner, url = await endpoint.listen(application(chart), host, port)
-    return runner, f"{url}/fhir"
-
-
 async def _serve(chart: Chart, host: str, port: int) -> None:
-    _, url = await start(chart, host, port)
-    sys.stdout.write(f"{url}\n")
+    _, url = await endpoint.listen(application(chart), host, port)
+    sys.stdout.write(f"{url}/fhir\n")
     sys.stdout.flush()
     await asyncio.Event().wait()
 
@@ -100,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {error}\n")
         return 2
     except KeyboardInterrupt:
-        return 0
+        pass
     return 0
 
 

@@ -124,13 +124,11 @@ class Chart:
             found, total, end = search(resource, pairs, resources)
         except Refused as error:
             return refusal(error)
-        links = [_link("self", base, resource, pairs)]
+        url, asked = f"{base}/{resource}", {"self": pairs}
         if found and total > end:
-            rest = [pair for pair in pairs if pair[0] != "_offset"]
-            links.append(_link("next", base, resource, [*rest, ("_offset", str(end))]))
-        entries = [
-            {"fullUrl": f"{base}/{resource}/{one['id']}", "resource": one, "search": {"mode": "match"}} for one in found
-        ]
+            asked["next"] = [*(pair for pair in pairs if pair[0] != "_offset"), ("_offset", str(end))]
+        links = [{"relation": one, "url": f"{url}?{urlencode(asked[one], safe=':/|,')}"} for one in asked]
+        entries = [{"fullUrl": f"{url}/{one['id']}", "resource": one, "search": {"mode": "match"}} for one in found]
         bundle = {"resourceType": "Bundle", "type": "searchset", "total": total, "link": links, "entry": entries}
         return Reply(200, bundle)
 
@@ -154,9 +152,8 @@ class Chart:
                 raise Refused("the body must be a JSON object", code="structure")
             if issues := issues_of(resource, body):
                 return Reply(422, outcome(*issues))
-            if not any(self.world.find("Patient", [patient_of(body)])):
-                text = f"there is no patient {patient_of(body)!r}"
-                raise Refused(text, 422, "not-found", f"{resource}.subject")
+            if ("Patient", name := patient_of(body)) not in self.world.places:
+                raise Refused(f"there is no patient {name!r}", 422, "not-found", f"{resource}.subject")
         except Refused as error:
             return refusal(error)
         created = {**body, "id": f"created-{len(self.created) + 1}", "meta": {"versionId": "1"}}
@@ -168,10 +165,6 @@ class Chart:
         for one in self.created:
             if one["resourceType"] == resource and (patients is None or patient_of(one) in patients):
                 yield one
-
-
-def _link(relation: str, base: str, resource: str, pairs: Pairs) -> dict[str, str]:
-    return {"relation": relation, "url": f"{base}/{resource}?{urlencode(pairs, safe=':/|,')}"}
 
 
 def refusal(error: Refused) -> Reply:
@@ -211,19 +204,17 @@ def _bundle(file: Path) -> Buffer:
 
 def _resources(buffer: Buffer, file: Path) -> Iterator[tuple[str, int, int, JSON]]:
     """Place in messages, start, end and content of every line with a resource that is served. Raises ConfigError."""
-    start, number, name = 0, 1, str(file)
+    start, number = 0, 1
     while start < len(buffer):
         end = buffer.find(b"\n", start)
         end = len(buffer) if end < 0 else end
-        line, place = buffer[start:end], f"{name}:{number}"
+        line, place = buffer[start:end], f"{file}:{number}"
         if len(line) > _LONGEST_LINE:
             raise ConfigError(f"{place}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
-        if line.strip():
-            resource = _resource(line, place)
-            if resource.get("resourceType") in PARAMETERS:
-                if not isinstance(own := resource.get("id"), str) or not _ID.fullmatch(own):
-                    raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {own!r:.80}")
-                yield place, start, end, resource
+        if line.strip() and (resource := _resource(line, place)).get("resourceType") in PARAMETERS:
+            if not isinstance(own := resource.get("id"), str) or not _ID.fullmatch(own):
+                raise ConfigError(f"{place}: id must be 1 to 64 letters, digits, - and ., found {own!r:.80}")
+            yield place, start, end, resource
         start, number = end + 1, number + 1
 
 

@@ -6,7 +6,7 @@ Source: https://platform.openai.com/docs/api-reference/responses (read November 
 from collections.abc import Iterator
 from typing import Any
 
-from components.core.messages import JSON, Completion, Image, Message, ToolCall, ToolSpec
+from components.core.messages import JSON, Completion, Image, Message, ToolCall
 from components.serving.chat_api import ROLES, ChatRequest, event, pieces, read_tool
 
 
@@ -20,27 +20,20 @@ def read(body: JSON) -> ChatRequest:
         items = [{"role": "system", "content": body["instructions"]}, *items]
     messages: list[Message] = []
     for item in items:
-        if (kind := item.get("type", "message")) == "function_call":
-            _add_call(messages, ToolCall(item["call_id"], item["name"], item["arguments"]))
+        if (kind := item.get("type", "message")) == "function_call":  # of the message before it, as in chat completions
+            last = messages.pop() if messages and messages[-1].role == "assistant" else Message("assistant")
+            call = ToolCall(item["call_id"], item["name"], item["arguments"])
+            messages.append(Message("assistant", last.content, (*last.tool_calls, call)))
         elif kind == "function_call_output":
             messages.append(Message("tool", _content(item["output"]), tool_call_id=item["call_id"]))
         elif kind == "message":
             messages.append(Message(ROLES[item["role"]], _content(item["content"])))
         elif kind != "reasoning":  # hidden thoughts of an earlier reply
             raise ValueError(f"an input item of type {kind} is not supported")
-    return ChatRequest.of(body, tuple(messages), tuple(_tool(one) for one in body.get("tools") or ()))
-
-
-def _add_call(messages: list[Message], call: ToolCall) -> None:
-    """A call belongs to the assistant's message before it, as in chat completions."""
-    last = messages.pop() if messages and messages[-1].role == "assistant" else Message("assistant")
-    messages.append(Message("assistant", last.content, (*last.tool_calls, call)))
-
-
-def _tool(wire: JSON) -> ToolSpec:
-    if wire["type"] != "function":
-        raise ValueError(f"a tool of type {wire['type']} is not supported")
-    return read_tool(wire)
+    for tool in (tools := body.get("tools") or ()):
+        if tool["type"] != "function":
+            raise ValueError(f"a tool of type {tool['type']} is not supported")
+    return ChatRequest.of(body, tuple(messages), tuple(map(read_tool, tools)))
 
 
 def _content(content: str | list[JSON]) -> str | tuple[str | Image, ...]:
@@ -83,30 +76,28 @@ def write(completion: Completion, number: int, model: str, created: int) -> dict
 
 def write_events(reply: JSON, _: bool) -> Iterator[bytes]:
     """The reply in pieces, an item after the other; the last event has the whole reply, the usage in it."""
-    started = {**reply, "status": "in_progress", "output": [], "usage": None}
-    parts: list[tuple[str, JSON]]
-    parts = [("response.created", {"response": started}), ("response.in_progress", {"response": started})]
+    started = {"response": {**reply, "status": "in_progress", "output": [], "usage": None}}
+    parts: list[tuple[str, JSON]] = [("response.created", started), ("response.in_progress", started)]
     for index, item in enumerate(reply["output"]):
-        place = {"output_index": index, "item_id": item["id"]}
-        added = {**item, "status": "in_progress", **({"content": []} if "content" in item else {"arguments": ""})}
-        parts.append(("response.output_item.added", {"output_index": index, "item": added}))
-        parts += _text_events(item, place) if item["type"] == "message" else _call_events(item, place)
-        parts.append(("response.output_item.done", {"output_index": index, "item": item}))
-    parts.append(("response.completed", {"response": reply}))
-    for number, (name, data) in enumerate(parts):
+        parts += _item_events(item, index)
+    for number, (name, data) in enumerate([*parts, ("response.completed", {"response": reply})]):
         yield event({"type": name, "sequence_number": number, **data}, name)
 
 
-def _text_events(item: JSON, place: JSON) -> Iterator[tuple[str, JSON]]:
-    part, place = item["content"][0], {**place, "content_index": 0}
-    yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
-    for piece in pieces(part["text"]):
-        yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
-    yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
-    yield "response.content_part.done", {**place, "part": part}
-
-
-def _call_events(item: JSON, place: JSON) -> Iterator[tuple[str, JSON]]:
-    for piece in pieces(item["arguments"]):
-        yield "response.function_call_arguments.delta", {**place, "delta": piece}
-    yield "response.function_call_arguments.done", {**place, "name": item["name"], "arguments": item["arguments"]}
+def _item_events(item: JSON, index: int) -> Iterator[tuple[str, JSON]]:
+    place, is_text = {"output_index": index, "item_id": item["id"]}, item["type"] == "message"
+    added = {**item, "status": "in_progress", **({"content": []} if is_text else {"arguments": ""})}
+    yield "response.output_item.added", {"output_index": index, "item": added}
+    if is_text:
+        part, place = item["content"][0], {**place, "content_index": 0}
+        yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
+        for piece in pieces(part["text"]):
+            yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
+        yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
+        yield "response.content_part.done", {**place, "part": part}
+    else:
+        for piece in pieces(item["arguments"]):
+            yield "response.function_call_arguments.delta", {**place, "delta": piece}
+        called = {name: item[name] for name in ("name", "arguments")}
+        yield "response.function_call_arguments.done", {**place, **called}
+    yield "response.output_item.done", {"output_index": index, "item": item}

@@ -96,24 +96,21 @@ class External:
 
     async def _run(self, episode: Episode, server: "EpisodeServer") -> Outcome:
         """Have the program solve the problem."""
-        url, token, model = server.url, server.token, episode.model_name
+        base_url, mcp_url, token, model = f"{server.url}/v1", f"{server.url}/mcp", server.token, episode.model_name
         given = {
             "problem": problem_of(episode, self.prompts),
-            "model": {"name": model, "base_url": f"{url}/v1", "api_key": token},
-            "mcp": {"url": f"{url}/mcp", "token": token},
+            "model": {"name": model, "base_url": base_url, "api_key": token},
+            "mcp": {"url": mcp_url, "token": token},
         }
-        env = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": token, "OPENAI_MODEL": model}
-        env |= {"MCP_URL": f"{url}/mcp", "MCP_TOKEN": token}
+        env = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": token, "OPENAI_MODEL": model,
+               "MCP_URL": mcp_url, "MCP_TOKEN": token}  # fmt: skip
         command = self.command or ()
-        name = self.url or command[-1]
+        name, seconds = self.url or command[-1], self.timeout_seconds
         try:
-            async with asyncio.timeout(self.timeout_seconds):
-                raw = await (
-                    post(self.url, given, self.timeout_seconds)
-                    if self.url
-                    else run_program(command, self.env, env, given)
-                )
+            async with asyncio.timeout(seconds):
+                work = post(self.url, given, seconds) if self.url else run_program(command, self.env, env, given)
+                raw = await work
         except TimeoutError:
-            text = f"{name!r} gave no outcome within {self.timeout_seconds:g} s (agent.timeout_seconds)"
+            text = f"{name!r} gave no outcome within {seconds:g} s (agent.timeout_seconds)"
             raise ModelError(text, "program") from None
         return outcome_in(raw, name, episode.offer)

@@ -85,26 +85,22 @@ class Sessions:
     async def call(self, tool: McpTool, arguments: JSON, episode: Hashable) -> Observation:
         """Call a tool, for other than pure ones after the calls that the session has not run. Raises ToolError for the
         tool's own error, ModelError (mcp_server) for one of the server."""
-        async with self._opening:
-            session = await self._session(tool.server, episode)
-            calls = [] if tool.effect == "pure" else self.recorded.get(tool.server, [])
-            while calls:
-                await session.repeat(calls[0])
-                del calls[0]
-        return await session.call(tool.name, arguments)
-
-    async def _session(self, server: str, episode: Hashable) -> "Session":
         from components.tools.mcp.sessions import Session
 
-        if self._episode is None and not self._closed:
-            await self.slots.enter(episode)
-            self._episode = episode
-        if self._closed:  # the episode has ended
-            self.close()
-            raise asyncio.CancelledError
-        if server not in self._open:
-            self._open[server] = Session(server, self.servers[server], self.cards[server], self.timeout_seconds)
-        return self._open[server]
+        async with self._opening:
+            if self._episode is None and not self._closed:
+                await self.slots.enter(episode)
+                self._episode = episode
+            if self._closed:  # the episode has ended
+                self.close()
+                raise asyncio.CancelledError
+            if (name := tool.server) not in self._open:
+                self._open[name] = Session(name, self.servers[name], self.cards[name], self.timeout_seconds)
+            calls = [] if tool.effect == "pure" else self.recorded.get(name, [])
+            while calls:
+                await self._open[name].repeat(calls[0])
+                del calls[0]
+        return await self._open[name].call(tool.name, arguments)
 
 
 @dataclass(frozen=True)
@@ -171,7 +167,7 @@ class Mcp:
                 effect = effects.get(spec.name, "external")
                 identity = f"{server.address} {cards.identity}"
                 found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, identity, server.stateful)
-        if unknown := [name for name in effects if name not in found]:
-            have = f"{meant(unknown[0], found)}there are {', '.join(found)}"
-            raise ConfigError(f"toolset.effects: there is no tool {unknown[0]!r}; {have}")
+        if (unknown := next((name for name in effects if name not in found), None)) is not None:
+            have = f"{meant(unknown, found)}there are {', '.join(found)}"
+            raise ConfigError(f"toolset.effects: there is no tool {unknown!r}; {have}")
         return found

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -102,10 +102,10 @@ class Cards:
         """Those of tools by the server's names; None: all. Raises ConfigError."""
         if tools is None:
             return self
-        if unknown := [name for name in tools if name not in self.names.values()]:
-            have = f"{meant(unknown[0], self.names.values())}it has {', '.join(self.names.values())}"
-            raise ConfigError(f"{key}.tools: there is no {unknown[0]!r}; {have}")
-        return Cards(self.title, [one for one in self.specs if self.names[one.name] in tools], self.names)
+        own = self.names.values()
+        if (unknown := next((name for name in tools if name not in own), None)) is not None:
+            raise ConfigError(f"{key}.tools: there is no {unknown!r}; {meant(unknown, own)}it has {', '.join(own)}")
+        return replace(self, specs=[one for one in self.specs if self.names[one.name] in tools])
 
 
 _FILE = TypeAdapter(dict[str, Cards])

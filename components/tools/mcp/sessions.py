@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -37,11 +37,7 @@ def cards_of(name: str, server: Server, timeout_seconds: float) -> Cards:
     """What a server offers now. Raises ConfigError that names it."""
 
     async def listed() -> Cards:
-        session = Session(name, server, None, timeout_seconds)
-        try:
-            return await session.cards()
-        finally:
-            await session.closed(3 * server.grace_seconds)
+        return await Session(name, server, None, timeout_seconds).list_only()
 
     try:
         with start_blocking_portal() as thread:  # an event loop may run in this one; an interrupt cancels the work
@@ -67,15 +63,13 @@ class Session:
         if not self._ready.done():
             self._task.cancel()
 
-    async def closed(self, seconds: float) -> None:
-        """End it, and wait for that, so long at most: a server may not answer the end of its session."""
-        self.close()
-        await asyncio.wait({self._task}, timeout=seconds)
-
-    async def cards(self) -> Cards:
-        """What the server offers. Raises ModelError (mcp_server)."""
-        _, cards = await self._within(asyncio.shield(self._ready))
-        return cards
+    async def list_only(self) -> Cards:
+        """What the server offers; then end it, which a server may not answer. Raises ModelError (mcp_server)."""
+        try:
+            return (await self._within(asyncio.shield(self._ready)))[1]
+        finally:
+            self.close()
+            await asyncio.wait({self._task}, timeout=3 * self._server.grace_seconds)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Observation:
         """Call a tool. Raises ToolError for its own error, ModelError (mcp_server) for any other."""
@@ -147,14 +141,14 @@ class Session:
 
     def _failed(self, error: BaseException) -> ModelError:
         """An error in one line that names the server: what is known of its end, else what the SDK says."""
-        first = next(_leaves(error))
-        known = self._diagnostics
+        first, known = _leaves(error)[0], self._diagnostics
         text = known.problem or f"failed: {type(first).__name__}: {first}"
+        if isinstance(first, BadServer):
+            text = str(first)
         if isinstance(first, ValidationError):
             wrong = first.errors(include_url=False, include_context=False)[0]
             place = ".".join(map(str, wrong["loc"]))
             text = f"sent a {first.title} that is not one of the protocol: {place}: {wrong['msg']}"
-        text = str(first) if isinstance(first, BadServer) else text
         if known.garbage:
             text += f"; it wrote {known.garbage!r}, which is no message of the protocol"
         if known.status:
@@ -163,13 +157,10 @@ class Session:
         return ModelError(f"the MCP server {self._name!r} ({self._server.shown}) {line}", "mcp_server")
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def _leaves(error: BaseException) -> list[BaseException]:
     """The errors in a group; any other error itself."""
-    if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from _leaves(one)
-    else:
-        yield error
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return [leaf for one in inner for leaf in _leaves(one)] or [error]
 
 
 async def _list_cards(client: Client) -> Cards:
@@ -188,8 +179,7 @@ async def _list_cards(client: Client) -> Cards:
     names = {spec.name: tool.name for spec, tool in zip(specs, listed, strict=True)}
     if len(names) < len(specs):
         raise BadServer("lists two tools whose names are the same, as a model takes them")
-    info = client.server_info
-    title = "" if info is None else f"{info.name} {info.version}"[:200]
+    title = f"{info.name} {info.version}"[:200] if (info := client.server_info) else ""
     return Cards(title, specs, names)
 
 

@@ -79,15 +79,14 @@ async def _read(
                 await to_session.send(SessionMessage(message))
         except ValueError:
             diagnostics.problem = f"sent a message of more than {_MESSAGE:,} bytes"
+            return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
-        if not diagnostics.problem:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), 1)
-                await asyncio.wait({tail}, timeout=1)
-            diagnostics.problem = (
-                programs.ended(process, kept) if process.returncode is not None else "closed its output"
-            )
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), 1)
+            await asyncio.wait({tail}, timeout=1)
+        has_ended = process.returncode is not None
+        diagnostics.problem = programs.ended(process, kept) if has_ended else "closed its output"
 
 
 async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -96,16 +95,6 @@ async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveS
             async for message in from_session:
                 stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await stdin.drain()
-
-
-async def _bound(response: httpx2.Response, diagnostics: Diagnostics) -> None:
-    """Have a reply break off where it is too long. Raises ReadError for one that is packed: its length has no bound."""
-    if response.is_error and response.request.method == "POST":
-        diagnostics.status = response.status_code
-    if "Content-Encoding" in response.headers:
-        raise httpx2.ReadError(f"the reply is packed ({response.headers['Content-Encoding']:.20}), unasked")
-    assert isinstance(response.stream, httpx2.AsyncByteStream), "it is asynchronous"
-    response.stream = _BoundedStream(response.stream)
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
@@ -127,9 +116,14 @@ class _BoundedStream(httpx2.AsyncByteStream):
 @asynccontextmanager
 async def _http(server: Server, diagnostics: Diagnostics) -> AsyncIterator[Any]:
     async def bound(response: httpx2.Response) -> None:
-        await _bound(response, diagnostics)
+        if response.is_error and response.request.method == "POST":
+            diagnostics.status = response.status_code
+        if "Content-Encoding" in response.headers:  # the length of what is packed has no bound
+            raise httpx2.ReadError(f"the reply is packed ({response.headers['Content-Encoding']:.20}), unasked")
+        assert isinstance(response.stream, httpx2.AsyncByteStream), "it is asynchronous"
+        response.stream = _BoundedStream(response.stream)
 
-    key = os.environ.get(server.key_variable, "") if server.key_variable else ""
+    key = os.environ.get(server.key_variable, "")
     headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
     async with (
         httpx2.AsyncClient(headers=headers, timeout=None, event_hooks={"response": [bound]}, trust_env=False) as client,

@@ -14,10 +14,11 @@ from components.core.plain import Accept
 from components.fhir import export
 from components.fhir.grading import grade
 from components.fhir.remote import Server
-from components.fhir.serve import main, start
+from components.fhir.serve import application, main
 from components.fhir.toolset import Fhir
 from components.fhir.world import Chart, open_world
 from components.grammars.native_tools import NativeTools
+from components.serving import endpoint
 from components.web import Web
 from runner.episode.episode import solve_sample
 from runner.episode.shared import Parts
@@ -31,9 +32,9 @@ from tests.table import each_row
 @asynccontextmanager
 async def serving():
     chart = Chart(open_world(MINI))
-    runner, url = await start(chart, "127.0.0.1", 0)
+    runner, url = await endpoint.listen(application(chart), "127.0.0.1", 0)
     try:
-        yield chart, url
+        yield chart, f"{url}/fhir"
     finally:
         await runner.cleanup()
 
