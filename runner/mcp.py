@@ -192,8 +192,8 @@ async def _serve(words: Sequence[str]) -> None:
     try:
         if given.port is None:
             server = tool_server("wardround", sessions.of)
-            async with stdio_server() as streams:
-                await server.run(*streams, server.create_initialization_options())
+            async with stdio_server() as (received, sent):
+                await server.run(received, sent, server.create_initialization_options())
             return
         async with listening(sessions, given.host, given.port, os.environ.get(given.key_variable or "", "")) as url:
             print(f"serving {sessions.n_tools} tools at {url}; stop with Ctrl-C", flush=True)  # noqa: T201

@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -51,20 +52,16 @@ async def export(base: URL, folder: Path, client: web.Web = _CLIENT) -> None:
         raise ConfigError(f"{folder} is not empty; name a new folder")
     await Server(str(base), client).probe()
     folder.mkdir(parents=True, exist_ok=True)
-    parts = {resource: folder / f"{resource}.part" for resource in PARAMETERS}
-    try:
-        for resource, part in parts.items():
+    with TemporaryDirectory(dir=folder) as half:
+        for resource in PARAMETERS:
             count = 0
-            with part.open("wb") as file:
+            with Path(half, f"{resource}.part").open("wb") as file:
                 async for page in pages(base, resource, client):
                     file.writelines(orjson.dumps(one) + b"\n" for one in page)
                     count += len(page)
             sys.stdout.write(f"{resource}: {count:,} resources\n")
-        for part in parts.values():
-            part.replace(part.with_suffix(".ndjson"))
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+        for part in Path(half).iterdir():
+            part.replace(folder / f"{part.stem}.ndjson")
     sys.stdout.write(f"written to {folder}\n")
 
 

@@ -5,9 +5,8 @@ takes the first patient that a search finds for the one who is meant. Without a 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -68,20 +67,17 @@ class Charts(Responder):
 
     def reply(self, asked: Asked) -> Message | None:
         """The next step, or the answer; a verifier's choice."""
-        knowledge, style = asked.knowledge, asked.style
-        if not isinstance(knowledge, ChartKnowledge):
+        if not isinstance(knowledge := asked.knowledge, ChartKnowledge):
             return None
         if (garbled := asked.garbled()) is not None:
             return garbled
-        if asked.reviewed:
-            step = _step(asked, knowledge)
-            return review(
-                asked.history, lambda text: call_in(text) == step, lambda: _said(step, style or "native", asked),
-                style or "native", asked.draws,
-            )  # fmt: skip
-        if style is None or asked.concludes:
+        if not asked.reviewed and (asked.style is None or asked.concludes):
             return said(_answer(asked, knowledge) if asked.history.done else knowledge.opinion(False, asked.draws))
-        return _said(_step(asked, knowledge), style, asked)
+        step, style = _step(asked, knowledge), asked.style or "native"
+        reply = _said(step, style, asked, knowledge)
+        if not asked.reviewed:
+            return reply
+        return review(asked.history, lambda text: call_in(text) == step, lambda: reply, style, asked.draws)
 
 
 def _mistake(asked: Asked) -> str:
@@ -117,7 +113,8 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
     if mistake == "no write":
         return lookup
     if mistake == "other value":
-        writes = [Done(one.name, _altered(one.arguments)) for one in writes]
+        texts = [_VALUE.sub(r"\g<0>9", orjson.dumps(one.arguments).decode()) for one in writes]  # one digit more
+        writes = [Done(one.name, orjson.loads(text)) for one, text in zip(writes, texts, strict=True)]
     elif mistake == "other patient" and writes:
         seen = "".join(one.saw or "" for one in asked.history.done if one.name == "Patient_Search")
         if found := _PATIENT.search(seen):
@@ -127,14 +124,8 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
     return [*lookup, *writes]
 
 
-def _altered(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A resource with other values: each begins with one digit more."""
-    return dict(orjson.loads(_VALUE.sub(r"\g<0>9", orjson.dumps(body).decode())))
-
-
-def _said(step: Done, style: Style, asked: Asked) -> Message:
+def _said(step: Done, style: Style, asked: Asked, knowledge: ChartKnowledge) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if step.name == "Finish":
         return finished(style, asked.voice.worded(str(step.arguments["response"]), asked.draws))
-    is_last = isinstance(asked.knowledge, ChartKnowledge) and [step] == [*_plan(asked, asked.knowledge)][-1:]
-    return called(style, step.name, step.arguments, last=is_last)
+    return called(style, step.name, step.arguments, last=step in _plan(asked, knowledge)[-1:])

@@ -70,18 +70,18 @@ class Function:
         """Send the request."""
         data: dict[str, Any] = {"method": self.method, "resource": self.resource}
         try:
-            _check_json(arguments)
-            if self.method == "POST":
-                data |= {"body": arguments, "shared": self.server is not None and not self.acknowledges}
-            reply = await self._ask(context, arguments)
-        except ToolError as error:
-            raise ToolError(str(error), error.label, data) from None
+            orjson.dumps(arguments)
+        except TypeError as error:  # too deep, numbers above 64 bits, halves of characters
+            raise ToolError(f"This cannot be written as JSON: {error}.", "bad_arguments", data) from None
+        if self.method == "POST":
+            data |= {"body": arguments, "shared": self.server is not None and not self.acknowledges}
+        reply = await self._ask(context, arguments, data)
         data["status"], text = reply.status, orjson.dumps(reply.body).decode()
         if reply.status >= 400:
             raise ToolError(text, f"http_{reply.status}", data)
         return Observation(text, data)
 
-    async def _ask(self, context: Context, arguments: JSON) -> Reply:
+    async def _ask(self, context: Context, arguments: JSON, data: JSON) -> Reply:
         """The answer of the server, or of the sample's chart: a scan may take long, so it leaves the loop."""
         chart = cast(Chart, context.state)
         if self.method == "POST":
@@ -89,7 +89,7 @@ class Function:
                 return Reply(200, _ACCEPTED)
             body = standard_form(arguments)
             return await self.server.create(self.resource, body) if self.server else chart.create(self.resource, body)
-        pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value)]
+        pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value, data)]
         if self.server:
             return await self.server.search(self.resource, pairs)
         return await asyncio.to_thread(chart.search, self.resource, pairs)
@@ -179,18 +179,11 @@ class Fhir:
         return replace(offer, state=Chart(open_world(Path(path))))
 
 
-def _check_json(arguments: JSON) -> None:
-    """Raise ToolError for what is no JSON: too deep, numbers above 64 bits, halves of characters."""
-    try:
-        orjson.dumps(arguments)
-    except TypeError as error:
-        raise ToolError(f"This cannot be written as JSON: {error}.", "bad_arguments") from None
-
-
-def _texts(name: str, value: Any) -> list[str]:
+def _texts(name: str, value: Any, data: JSON) -> list[str]:
     """A parameter as texts: a list repeats it. Raises ToolError."""
     values = value if isinstance(value, list) else [value]
     if len(values) > MANY or any(isinstance(one, dict | list) or one is None for one in values):
-        raise ToolError(f"{name} must be a text, or a list of at most {MANY}, found {value!r:.60}.", "bad_arguments")
+        text = f"{name} must be a text, or a list of at most {MANY}, found {value!r:.60}."
+        raise ToolError(text, "bad_arguments", data)
     texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in values]
     return [patient_in(one) or one for one in texts] if name == "patient" else texts

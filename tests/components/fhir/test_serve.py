@@ -51,11 +51,9 @@ async def answering(status, body, headers=None, wait=0):
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    runner, url = await endpoint.listen(app, "127.0.0.1", 0)
     try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/fhir", asked
+        yield f"{url}/fhir", asked
     finally:
         await runner.cleanup()
 
@@ -251,10 +249,8 @@ async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
 
     app = web.Application()
     app.router.add_get("/fhir/{kind}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/fhir"
+    runner, url = await endpoint.listen(app, "127.0.0.1", 0)
+    url = f"{url}/fhir"
     assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
     await runner.cleanup()
     assert "it must be a new one of its own" in capsys.readouterr().err

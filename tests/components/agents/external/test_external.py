@@ -24,6 +24,7 @@ from components.core.types import Answer, Failure, Observation, Problem, Refusal
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
+from components.serving import endpoint
 from components.verifiers.select import Select
 from runner.episode.budget import Budget
 from runner.episode.door import Door
@@ -324,10 +325,8 @@ async def service():
 
     app = web.Application()
     app.router.add_post("/solve", solve_one)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}/solve", seen, replies
+    runner, url = await endpoint.listen(app, "127.0.0.1", 0)
+    yield f"{url}/solve", seen, replies
     await runner.cleanup()
 
 
