@@ -66,10 +66,10 @@ _COMPARES: Mapping[str, Callable[[Range, Range], bool]] = {
 }
 
 
-def date_test(text: str) -> Callable[[Sequence[Range]], bool]:
-    """Whether one of some ranges is as a parameter says, such as ``ge2023-11-12``. Raises ValueError."""
+def date_test(text: str) -> Callable[[Sequence[Any]], bool]:
+    """Whether one of some dates or Periods is as a parameter says, such as ``ge2023-11-12``. Raises ValueError."""
     prefix = text[:2] if text[:2].isalpha() and text[2:3].isdigit() else "eq"
     if prefix not in _COMPARES:
         raise ValueError(f"the prefix {prefix!r} is not supported; there are {', '.join(_COMPARES)}")
     asked, compare = read_range(text.removeprefix(prefix)), _COMPARES[prefix]
-    return lambda found: any(compare(asked, one) for one in found)
+    return lambda found: any(compare(asked, one) for value in found for one in ranges_in(value))

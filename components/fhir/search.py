@@ -119,11 +119,6 @@ def _test(parameter: Sequence[str], value: str, name: str) -> Callable[[JSON], b
     return test
 
 
-def _date(option: str) -> Fits:
-    fits = date_test(option)
-    return lambda found: fits([one for value in found for one in ranges_in(value)])
-
-
 def _reference(option: str) -> Fits:
     if not (asked := patient_in(option)):
         raise ValueError(f"{option!r:.60} is no reference to a patient, such as Patient/ID")
@@ -157,5 +152,5 @@ def _name(option: str) -> Fits:
 
 
 _FITS: Mapping[str, Callable[[str], Fits]] = {
-    "date": _date, "reference": _reference, "token": _token, "string": _string, "name": _name,
+    "date": date_test, "reference": _reference, "token": _token, "string": _string, "name": _name,
 }  # fmt: skip

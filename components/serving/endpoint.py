@@ -23,14 +23,11 @@ class Unreadable(Exception):
 class Api(Protocol):
     """How an API's requests and replies look (modules chat_api, responses_api)."""
 
-    def read(self, body: Any, /) -> ChatRequest:
-        """The request in a body. Raises ValueError, KeyError, TypeError or AttributeError for one that is not valid."""
+    def read(self, body: Any, /) -> ChatRequest: ...
 
-    def write(self, completion: Completion, number: int, model: str, created: int, /) -> dict[str, Any]:
-        """The whole reply; ``created`` in seconds since 1970."""
+    def write(self, completion: Completion, number: int, model: str, created: int, /) -> dict[str, Any]: ...
 
-    def write_events(self, reply: JSON, usage: bool, /) -> Iterator[bytes]:
-        """The whole reply as server-sent events."""
+    def write_events(self, reply: JSON, usage: bool, /) -> Iterator[bytes]: ...
 
 
 _APIS: Mapping[str, Api] = {"/v1/chat/completions": chat_api, "/v1/responses": responses_api}

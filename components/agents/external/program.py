@@ -90,18 +90,12 @@ async def post(url: str, given: JSON, timeout_seconds: float) -> bytes:
 
 def outcome_in(raw: bytes, name: str, offer: Offer) -> Outcome:
     """The outcome: all that was printed, or its last line. Raises ModelError (program)."""
-    lines = raw.strip().splitlines()
-    for text in (raw, lines[-1] if lines else b""):
-        try:
-            found = orjson.loads(text)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            return _outcome(found, name, offer)
-    raise _failed(f"{name!r} gave no outcome: its last line is {programs.last_line(raw)!r}, should be {_FORM}")
-
-
-def _outcome(found: Mapping[str, Any], name: str, offer: Offer) -> Outcome:
+    found: Any = None
+    for text in (raw, *raw.strip().splitlines()[-1:]):
+        with suppress(ValueError):
+            found = found if isinstance(found, dict) else orjson.loads(text)
+    if not isinstance(found, dict):
+        raise _failed(f"{name!r} gave no outcome: its last line is {programs.last_line(raw)!r}, should be {_FORM}")
     match found:
         case {"answer": str(text)} if len(found) == 1:
             return Answer(text)
