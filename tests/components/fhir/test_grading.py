@@ -1,7 +1,3 @@
-import json
-
-import pytest
-
 from components.core.messages import ToolCall
 from components.core.types import Trajectory
 from components.fhir.grading import grade, read_answer
@@ -31,9 +27,8 @@ DOSE = "dosageInstruction.0.doseAndRate.0.doseQuantity"
     "answer, posts, refused, error, strict",
     [
         ("[1.4]", [ORDER], 0, "", ""), ("Done. []", [ORDER], 0, "", ""), ("FINISH([1.4])", [ORDER], 0, "", ""),
-        ("[1.4]", [{**ORDER, "note": [{"text": "x"}]}], 0, "", ""), ("[1.5]", [ORDER], 0, "wrong_answer", "wrong_answer"),
-        ('["1.4"]', [ORDER], 0, "wrong_answer", "wrong_answer"), ("1.4", [ORDER], 0, "no_answer", "no_answer"),
-        (None, [ORDER], 0, "no_answer", "no_answer"), ("[1.4]", [], 0, "missing_write", "missing_write"),
+        ("[1.4]", [{**ORDER, "note": [{"text": "x"}]}], 0, "", ""), (None, [ORDER], 0, "no_answer", "no_answer"),
+        ("[1.4]", [], 0, "missing_write", "missing_write"),
         ("[1.4]", [ORDER, ORDER], 0, "needless_write", "needless_write"),
         ("[1.4]", [ORDER, ORDER], 1, "", "refused_write"), ("[1.4]", [ORDER], 1, "missing_write", "missing_write"),
         ("[1.4]", [changed(ORDER, "subject.reference", "Patient/other")], 0, "wrong_patient", "wrong_patient"),
@@ -63,11 +58,8 @@ def test_an_episode_is_right_or_has_its_first_error(answer, posts, refused, erro
     assert (grade(MAGNESIUM.target, found).error, grade(MAGNESIUM.target, found, strict=True).error) == (error, strict)
 
 
-def test_two_requests_may_come_in_either_order_in_the_strict_reading_and_both_are_needed():
+def test_of_two_requests_each_must_be_right():
     answer = str(POTASSIUM.target["answer"])
-    assert grade(POTASSIUM.target, episode(answer, CHECK, DRUG), strict=True).right
-    assert grade(POTASSIUM.target, episode(answer, CHECK, DRUG)).error == "wrong_field"  # the published order is fixed
-    assert grade(POTASSIUM.target, episode(answer, DRUG)).error == "missing_write"
     late = changed(CHECK, "occurrenceDateTime", "2026-03-04T08:00:00+00:00")
     assert grade(POTASSIUM.target, episode(answer, late, DRUG), strict=True).error == "wrong_time"
     assert grade(POTASSIUM.target, episode(answer, DRUG, DRUG)).error == "wrong_field"
@@ -78,28 +70,6 @@ def test_a_query_with_a_write_is_wrong_although_its_answer_is_right():
     own = changed(VITALS, "subject.reference", f"Patient/{target['patient']}")
     found = grade(target, episode(str(target["answer"]), own))
     assert found.answer and not found.writes and found.error == "needless_write"
-
-
-def test_times_of_answers_are_instants():
-    value, when = HBA1C.target["answer"]
-    day = when[:10]
-    assert grade(HBA1C.target, episode(f'[{value}, "{when}"]', LAB)).right
-    for text in (day, "2020-01-01", 3):
-        answer = json.dumps([value, text])
-        assert [grade(HBA1C.target, episode(answer, LAB), strict=strict).error for strict in (False, True)] == [
-            "wrong_answer"
-        ] * 2
-    other = when.replace("T09:30:00+00:00", "T10:30:00+01:00")
-    assert other != when and grade(HBA1C.target, episode(f'[{value}, "{other}"]', LAB), strict=True).right
-
-
-def test_means_may_be_rounded_and_no_other_number():
-    mean = samples()["mean_glucose_1"].target
-    assert mean["answer"] == [pytest.approx(130.3333, abs=1e-3)]
-    assert grade(mean, episode("[130.3]")).right and not grade(mean, episode("[130.3]"), strict=True).right
-    assert grade(mean, episode("[130.33]"), strict=True).right and not grade(mean, episode("[130]")).right
-    latest = samples()["latest_glucose_1"].target
-    assert grade(latest, episode("[187.0]")).right and not grade(latest, episode("[187.05]")).right
 
 
 @each_row(

@@ -26,28 +26,11 @@ def test_dates_are_compared_as_ranges(asked, at, fits):
 
 
 @each_row(
-    "text",
-    [
-        "",
-        "yesterday",
-        "2023-13",
-        "2023-02-30",
-        "0000",
-        "0999",
-        "9999-99-99",
-        "2023-1-1",
-        "2023-11-13T25:00:00Z",
-        "٢٠٢٣",
-    ],
-)
+    "text", ["", "yesterday", "2023-13", "2023-02-30", "0000", "0999", "9999-99-99", "2023-1-1", "2023-11-13T25:00:00Z", "٢٠٢٣"]
+)  # fmt: skip
 def test_what_is_no_date_is_an_error(text):
     with pytest.raises(ValueError, match="is not a date"):
         read_range(text)
-
-
-def test_a_prefix_that_is_not_supported_is_an_error():
-    with pytest.raises(ValueError, match="prefix 'ap'"):
-        date_test("ap2023")
 
 
 def test_periods_without_an_end_go_on():

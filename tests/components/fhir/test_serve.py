@@ -97,6 +97,7 @@ async def test_the_server_reads_searches_creates_and_refuses():
         ("GET", "Patient?_count=-1", None, 400, "_count must be a whole number"),
         ("POST", "Observation", b"[", 400, "the body is not JSON"), ("POST", "Observation", b"[" * 3000, 400, "depth"),
         ("POST", "Observation", b"[]", 400, "must be a JSON object"), ("POST", "Patient", b"{}", 405, "cannot be created"),
+        ("POST", "Pet", b"{}", 404, "'Pet' is not served"),
         ("POST", "Observation", b'{"x":' + b"[" * 900 + b"]" * 900 + b"}", 422, "20 levels"),
     ],
 )  # fmt: skip

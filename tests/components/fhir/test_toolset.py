@@ -124,17 +124,8 @@ def test_a_file_that_is_no_list_of_functions_is_refused(tmp_path, entries, words
 
 
 @each_row(
-    "url",
-    [
-        "ftp://x/fhir",
-        "localhost:8080",
-        "http://u:p@x/fhir",
-        "http://x/fhir?a=1",
-        "http://[x",
-        "http://x:99999",
-        "",
-    ],
-)
+    "url", ["ftp://x/fhir", "localhost:8080", "http://u:p@x/fhir", "http://x/fhir?a=1", "http://[x", "http://x:99999", ""]
+)  # fmt: skip
 def test_other_addresses_are_refused(url):
     with pytest.raises(ConfigError, match="base_url must be like"):
         toolset(base_url=url)
