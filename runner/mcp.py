@@ -167,7 +167,7 @@ async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> 
 
     from components.serving.tools import tool_server
 
-    tools = tool_server("wardround", sessions.of, by_session=True)
+    tools = tool_server(sessions.of, by_session=True)
     app = tools.streamable_http_app(session_idle_timeout=_IDLE, max_sessions=_SESSIONS, host=host)
     listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     guarded = _guarded(app, sessions, key)
@@ -191,7 +191,7 @@ async def _serve(words: Sequence[str]) -> None:
     sessions = sessions_of(given.choices, given.sample, given.permits)
     try:
         if given.port is None:
-            server = tool_server("wardround", sessions.of)
+            server = tool_server(sessions.of)
             async with stdio_server() as (received, sent):
                 await server.run(received, sent, server.create_initialization_options())
             return

@@ -24,6 +24,7 @@ from components.core.tools import Offer
 from components.core.types import Observed
 
 logging.getLogger("mcp.server").setLevel(logging.WARNING)  # it reports every session
+Context = ServerRequestContext[Any]
 _DATA = re.compile(r"data:(image/[\w.+-]+);base64,(.+)", re.DOTALL)
 
 
@@ -36,24 +37,18 @@ class Caller(Protocol):
     async def call(self, name: str, arguments: str, /) -> Observed: ...
 
 
-def tool_server(
-    name: str, episode_of: Callable[[ServerRequestContext[Any]], Caller], by_session: bool = False
-) -> Server[Any]:
+def tool_server(episode_of: Callable[[Context], Caller], by_session: bool = False) -> Server[Any]:
     """A server of the tools of the episode that a request belongs to. ``by_session``: it offers only the versions of
     the protocol whose requests over HTTP name their session (before 2026-07-28)."""
 
-    async def list_tools(
-        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         specs = [tool.spec for tool in episode_of(context).offer.tools.values()]
         listed = [
             types.Tool(name=one.name, description=one.description, input_schema=dict(one.parameters)) for one in specs
         ]
         return types.ListToolsResult(tools=listed)
 
-    async def call_tool(
-        context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         arguments = orjson.dumps(params.arguments or {}).decode()
         try:
             observed = await episode_of(context).call(params.name, arguments)
@@ -63,13 +58,12 @@ def tool_server(
         content += map(_image, observed.observation.images)
         return types.CallToolResult(content=content, is_error=observed.error is not None)
 
-    async def discover(_: ServerRequestContext[Any], __: types.RequestParams | None) -> types.DiscoverResult:
-        return types.DiscoverResult(
-            supported_versions=list(HANDSHAKE_PROTOCOL_VERSIONS), capabilities=server.get_capabilities()
-        )
+    async def discover(_: Context, __: types.RequestParams | None) -> types.DiscoverResult:
+        versions = list(HANDSHAKE_PROTOCOL_VERSIONS)
+        return types.DiscoverResult(supported_versions=versions, capabilities=server.get_capabilities())
 
     version = version_of("wardround") or ""
-    server: Server[Any] = Server(name, version=version, on_list_tools=list_tools, on_call_tool=call_tool)
+    server: Server[Any] = Server("wardround", version=version, on_list_tools=list_tools, on_call_tool=call_tool)
     if by_session:
         server.add_request_handler("server/discover", types.RequestParams, discover)
     return server

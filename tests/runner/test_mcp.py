@@ -41,7 +41,7 @@ async def test_a_condition_changes_what_is_served():
     served = {}
     for words in ((), withheld):
         sessions = sessions_of([*RADIOLOGY, *words], None, ())
-        async with Client(tool_server("wardround", sessions.of)) as client:
+        async with Client(tool_server(sessions.of)) as client:
             served[words] = await names_of(client)
         await sessions.close_all()
     assert len(served[()]) == 12 and served[withheld] == [name for name in served[()] if name != "TOOL3"]
@@ -95,7 +95,7 @@ async def test_the_budget_of_the_run_and_the_number_of_calls_of_a_session_hold()
     words = ("toolset=clinic", "dataset=clinic_mini", "budget.run.calls=1")
     sessions, seen = sessions_of(words, None, ()), []
     sessions.max_calls = 2
-    async with Client(tool_server("wardround", sessions.of)) as client:
+    async with Client(tool_server(sessions.of)) as client:
         for name in ("ask_patient", "ask_patient", "nothing", "nothing"):
             try:
                 seen.append(text_of(await client.call_tool(name, {"question": "What is wrong?"})))

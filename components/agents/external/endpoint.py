@@ -58,9 +58,7 @@ class EpisodeServer:
             reply = await asgi.post(str(request.url), content=body, headers=request.raw_headers)
             return web.Response(status=reply.status_code, body=reply.content, content_type="application/json")
 
-        tools = StreamableHTTPSessionManager(
-            tool_server("wardround", lambda _: self), json_response=True, stateless=True
-        )
+        tools = StreamableHTTPSessionManager(tool_server(lambda _: self), json_response=True, stateless=True)
         app = endpoint.application([self._episode.model_name], self._complete, self._check_token)
         app.router.add_post("/mcp", use_tools)
         async with tools.run(), httpx2.AsyncClient(transport=httpx2.ASGITransport(tools.handle_request)) as asgi:

@@ -159,15 +159,19 @@ class Mcp:
         found: dict[str, McpTool] = {}
         effects = self.effects or {}
         for name, server in (self.servers or {}).items():
-            cards = self._cards[name]
-            for spec in cards.chosen(server.tools, f"toolset.servers.{name}").specs:
+            cards, key = self._cards[name], f"toolset.servers.{name}.tools"
+            own = cards.names.values()
+            chosen = own if server.tools is None else server.tools
+            for unknown in (one for one in chosen if one not in own):
+                raise ConfigError(f"{key}: there is no {unknown!r}; {meant(unknown, own)}it has {', '.join(own)}")
+            for spec in (one for one in cards.specs if cards.names[one.name] in chosen):
                 if spec.name in found:
                     text = f"{found[spec.name].server!r} and {name!r} both have a tool {spec.name!r}; offer one of them"
-                    raise ConfigError(f"toolset.servers: {text}: toolset.servers.{name}.tools=[...]")
+                    raise ConfigError(f"toolset.servers: {text}: {key}=[...]")
                 effect = effects.get(spec.name, "external")
                 identity = f"{server.address} {cards.identity}"
                 found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, identity, server.stateful)
-        if (unknown := next((name for name in effects if name not in found), None)) is not None:
+        for unknown in (one for one in effects if one not in found):
             have = f"{meant(unknown, found)}there are {', '.join(found)}"
             raise ConfigError(f"toolset.effects: there is no tool {unknown!r}; {have}")
         return found

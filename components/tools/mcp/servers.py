@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,6 @@ from pydantic import TypeAdapter, ValidationError
 from components import programs
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.text.words import meant
 from components.web import address
 
 
@@ -97,15 +96,6 @@ class Cards:
         if self.title != now.title:
             found.append(f"it was {self.title}, now is {now.title}")
         return "; ".join(found)
-
-    def chosen(self, tools: Sequence[str] | None, key: str) -> "Cards":
-        """Those of tools by the server's names; None: all. Raises ConfigError."""
-        if tools is None:
-            return self
-        own = self.names.values()
-        if (unknown := next((name for name in tools if name not in own), None)) is not None:
-            raise ConfigError(f"{key}.tools: there is no {unknown!r}; {meant(unknown, own)}it has {', '.join(own)}")
-        return replace(self, specs=[one for one in self.specs if self.names[one.name] in tools])
 
 
 _FILE = TypeAdapter(dict[str, Cards])

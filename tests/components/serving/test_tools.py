@@ -28,7 +28,7 @@ async def test_what_is_offered_is_listed_and_called_in_every_version_of_the_prot
 
     from components.serving.tools import tool_server
 
-    async with Client(tool_server("ward", lambda _: Caller()), mode=mode) as client:
+    async with Client(tool_server(lambda _: Caller()), mode=mode) as client:
         assert client.server_info is None or client.server_info.version == version("wardround")
         (card,) = (await client.list_tools()).tools
         assert (card.name, card.description, card.input_schema) == ("add", Add.spec.description, Add.spec.parameters)
@@ -43,7 +43,7 @@ async def test_a_server_with_sessions_names_the_versions_that_have_them():
     from components.serving.tools import tool_server
 
     handlers = {
-        by: tool_server("ward", lambda _: Caller(), by_session=by).get_request_handler("server/discover")
+        by: tool_server(lambda _: Caller(), by_session=by).get_request_handler("server/discover")
         for by in (True, False)
     }
     found = await handlers[True].handler(SimpleNamespace(protocol_version="2025-11-25"), None)
