@@ -36,11 +36,8 @@ def search(resource: str, pairs: Pairs, resources: Iterable[JSON]) -> tuple[list
     """The page of resources that fit, how many do in all, and how many are before and on the page. Raises Refused."""
     if len(pairs) > MANY or any(len(value) > _LONGEST for _, value in pairs):
         raise Refused(f"a search takes at most {MANY} parameters of {_LONGEST} characters", code="too-long")
-    tests, order, numbers = (
-        list[Callable[[JSON], bool]](),
-        list[tuple[bool, Sequence[str]]](),
-        {"_count": PAGE, "_offset": 0},
-    )
+    tests, order = list[Callable[[JSON], bool]](), list[tuple[bool, Sequence[str]]]()
+    numbers = {"_count": PAGE, "_offset": 0}
     for name, value in pairs:
         if name in ("_count", "_offset"):
             if not (value.isascii() and value.isdigit() and len(value) < 10):
@@ -105,12 +102,12 @@ def _sort_key(resource: JSON, parameter: Sequence[str]) -> Any:
 def _test(parameter: Sequence[str], value: str, name: str) -> Callable[[JSON], bool]:
     """The test of a parameter: it holds for one of its values, which commas separate. Raises Refused."""
     kind, *paths = parameter
-    if not (options := [one for one in value.split(",") if one.strip("| ")]):
-        raise Refused(f"{name} has no value")
     try:
-        tests = [_FITS[kind](option) for option in options]
+        tests = [_FITS[kind](option) for option in value.split(",") if option.strip("| ")]
     except ValueError as error:
         raise Refused(f"{name}: {error}") from None
+    if not tests:
+        raise Refused(f"{name} has no value")
 
     def test(resource: JSON) -> bool:
         found = [one for path in paths for one in values_at(resource, path)]

@@ -59,9 +59,8 @@ def _message(wire: JSON) -> Message:
     content = wire.get("content") or ""
     if not isinstance(content, str):
         content = tuple(p["text"] if p["type"] == "text" else Image(p["image_url"]["url"]) for p in content)
-    calls = tuple(
-        ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in wire.get("tool_calls") or ()
-    )
+    functions = ((one["id"], one["function"]) for one in wire.get("tool_calls") or ())
+    calls = tuple(ToolCall(name, function["name"], function["arguments"]) for name, function in functions)
     return Message(ROLES[wire["role"]], content, calls, wire.get("tool_call_id"))
 
 

@@ -43,10 +43,8 @@ def tool_server(episode_of: Callable[[Context], Caller], by_session: bool = Fals
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         specs = [tool.spec for tool in episode_of(context).offer.tools.values()]
-        listed = [
-            types.Tool(name=one.name, description=one.description, input_schema=dict(one.parameters)) for one in specs
-        ]
-        return types.ListToolsResult(tools=listed)
+        cards = [types.Tool(name=s.name, description=s.description, input_schema=dict(s.parameters)) for s in specs]
+        return types.ListToolsResult(tools=cards)
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         arguments = orjson.dumps(params.arguments or {}).decode()
