@@ -26,12 +26,11 @@ ERRORS = (  # the first that holds
     "refused_write", "no_answer", "wrong_answer",
 )  # fmt: skip
 _LIST = re.compile(r"\[[^\[\]]*\]")
-_TIMES = ("authoredOn", "effectiveDateTime", "occurrenceDateTime")
 _CHANGES_MEANING = ("modifierExtension", "implicitRules", "doNotPerform")
 _KINDS = {  # element -> the error of a difference in it
     **dict.fromkeys(("code", "category", "medicationCodeableConcept"), "wrong_code"), "subject": "wrong_patient",
     **dict.fromkeys(("doseAndRate", "doseQuantity", "rateQuantity", "valueString"), "wrong_value"),
-    **dict.fromkeys(_TIMES, "wrong_time"),
+    **dict.fromkeys(("authoredOn", "effectiveDateTime", "occurrenceDateTime"), "wrong_time"),
 }  # fmt: skip
 _MAY_BE_EMPTY = ("replace_magnesium", "replace_potassium")  # answers: only an order is asked for
 

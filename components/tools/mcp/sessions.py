@@ -109,7 +109,7 @@ class Session:
             await self._serve("auto")
 
     async def _serve(self, mode: str) -> None:
-        if name := absent([*self._server.env, *filter(None, [self._server.key_variable])]):
+        if name := absent([*self._server.env, self._server.key_variable]):
             raise BadServer(f"needs the variable {name}, which is not set")
 
         async def notice(message: Any) -> None:
