@@ -92,8 +92,9 @@ def outcome_in(raw: bytes, name: str, offer: Offer) -> Outcome:
     """The outcome: all that was printed, or its last line. Raises ModelError (program)."""
     found: Any = None
     for part in (raw, *raw.strip().splitlines()[-1:]):
-        with suppress(ValueError):
-            found = found if isinstance(found, dict) else orjson.loads(part)
+        if not isinstance(found, dict):
+            with suppress(ValueError):
+                found = orjson.loads(part)
     if not isinstance(found, dict):
         raise _failed(f"{name!r} gave no outcome: its last line is {programs.last_line(raw)!r}, should be {_FORM}")
     match found:

@@ -162,8 +162,9 @@ class Mcp:
             cards, key = self._cards[name], f"toolset.servers.{name}.tools"
             own = cards.names.values()
             chosen = own if server.tools is None else server.tools
-            for unknown in (one for one in chosen if one not in own):
-                raise ConfigError(f"{key}: there is no {unknown!r}; {meant(unknown, own)}it has {', '.join(own)}")
+            if unknown := [one for one in chosen if one not in own]:
+                have = f"{meant(unknown[0], own)}it has {', '.join(own)}"
+                raise ConfigError(f"{key}: there is no {unknown[0]!r}; {have}")
             for spec in (one for one in cards.specs if cards.names[one.name] in chosen):
                 if spec.name in found:
                     text = f"{found[spec.name].server!r} and {name!r} both have a tool {spec.name!r}; offer one of them"
@@ -171,7 +172,7 @@ class Mcp:
                 effect = effects.get(spec.name, "external")
                 identity = f"{server.address} {cards.identity}"
                 found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, identity, server.stateful)
-        for unknown in (one for one in effects if one not in found):
-            have = f"{meant(unknown, found)}there are {', '.join(found)}"
-            raise ConfigError(f"toolset.effects: there is no tool {unknown!r}; {have}")
+        if unknown := [one for one in effects if one not in found]:
+            have = f"{meant(unknown[0], found)}there are {', '.join(found)}"
+            raise ConfigError(f"toolset.effects: there is no tool {unknown[0]!r}; {have}")
         return found
