@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -89,12 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=8080, help="port; 0 picks a free one")
     options = parser.parse_args(arguments)
     try:
-        asyncio.run(_serve(Chart(open_world(options.world)), options.host, options.port))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_serve(Chart(open_world(options.world)), options.host, options.port))
     except (ConfigError, OSError, OverflowError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    except KeyboardInterrupt:
-        pass
     return 0
 
 
