@@ -53,7 +53,7 @@ class _PublicResolver(aiohttp.ThreadedResolver):
 
 @dataclass(frozen=True)
 class Reply:
-    """What a service answered. ``location`` is where it redirects to, if it does."""
+    """What a service answered. ``location`` is where it redirects to, if it does; ``kind`` its content type."""
 
     url: URL
     status: int
@@ -61,6 +61,7 @@ class Reply:
     charset: str = "utf-8"
     location: str | None = None
     wait_seconds: float | None = None
+    kind: str = ""
 
     @property
     def text(self) -> str:
@@ -135,9 +136,10 @@ class Web:
         """Send JSON and read the answer: status 2xx. Raises ToolError."""
         return await self._ask("POST", url, {"Content-Type": "application/json", **headers}, orjson.dumps(body), ())
 
-    async def post_once(self, url: URL, body: object, headers: Texts, accept: Collection[int] = ()) -> Reply:
-        """As ``post``, but in one attempt: for what must not happen twice. Raises ToolError."""
-        return await replace(self, retries=0)._ask("POST", url, headers, orjson.dumps(body), accept)
+    async def post_once(self, url: URL, body: bytes, headers: Texts, accept: Collection[int] = range(600)) -> Reply:
+        """Send what must not be sent twice, in one attempt: any status, or 2xx and those in ``accept``. Raises
+        ToolError."""
+        return await replace(self, retries=0)._ask("POST", url, headers, body, accept)
 
     async def _ask(self, method: str, url: URL, headers: Texts, body: bytes | None, accept: Collection[int]) -> Reply:
         timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)
@@ -183,7 +185,8 @@ class Web:
             location = response.headers.get("Location") if response.status in REDIRECTS else None
             after = response.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else None
-            return Reply(url, response.status, bytes(content), response.charset or "utf-8", location, wait)
+            charset, kind = response.charset or "utf-8", response.content_type
+            return Reply(url, response.status, bytes(content), charset, location, wait, kind)
 
 
 @dataclass(frozen=True)
