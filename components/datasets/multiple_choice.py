@@ -35,6 +35,7 @@ class MedQA(FileDataset[tuple[int, Row]]):
 
     path: str
     options: int = 4
+    settings = "{0.options}-options"
     how = HOW.format("medqa", f"{_UNPACK}jind11/MedQA", ".../data_clean/questions")
 
     def __post_init__(self) -> None:
@@ -54,10 +55,6 @@ class MedQA(FileDataset[tuple[int, Row]]):
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
         return {"medqa": Path(self.path) / _EDITIONS[self.options][split]}
-
-    def identify(self, digest: str) -> str:
-        """Add the edition."""
-        return f"{self.options}-options-{digest}"
 
     def read(self, part: Part) -> Iterable[tuple[int, Row]]:
         """Read numbered rows."""
