@@ -5,9 +5,8 @@ takes the first patient that a search finds for the one who is meant. Without a 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -116,8 +115,9 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
     lookup, writes, mistake = knowledge.lookup(), knowledge.writes(), _mistake(asked)
     if mistake == "no write":
         return lookup
-    if mistake == "other value":
-        writes = [Done(one.name, _altered(one.arguments)) for one in writes]
+    if mistake == "other value":  # each begins with one digit more
+        bodies = [_VALUE.sub(r"\g<0>9", orjson.dumps(one.arguments).decode()) for one in writes]
+        writes = [Done(one.name, orjson.loads(body)) for one, body in zip(writes, bodies, strict=True)]
     elif mistake == "other patient" and writes:
         seen = "".join(one.saw or "" for one in asked.history.done if one.name == "Patient_Search")
         if found := _PATIENT.search(seen):
@@ -125,11 +125,6 @@ def _plan(asked: Asked, knowledge: ChartKnowledge) -> Sequence[Done]:
             writes = [Done(one.name, {**one.arguments, "subject": subject}) for one in writes]
         lookup = [Done("Patient_Search", {"gender": "female", "_count": 1}), *lookup]
     return [*lookup, *writes]
-
-
-def _altered(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A resource with other values: each begins with one digit more."""
-    return dict(orjson.loads(_VALUE.sub(r"\g<0>9", orjson.dumps(body).decode())))
 
 
 def _said(step: Done, style: Style, asked: Asked) -> Message:
