@@ -1,8 +1,6 @@
 """Pairs of episodes (same sample, same epoch, scored on both sides) and the difference of two methods on them: interval
 as of every other mean (``runner.results.intervals``), tests, standard error, power."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
