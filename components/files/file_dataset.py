@@ -110,15 +110,17 @@ class FileDataset(ABC, Generic[Item]):
 
 @dataclass(frozen=True)
 class OneFile(FileDataset[Item]):
-    """A data set in the folder ``path`` that declares its ``part`` and the ``file`` of a ``{split}``, or of all."""
+    """A data set in the folder ``path`` that declares its ``part``, and its ``file``: that of a ``{split}``, of all, or
+    one for each."""
 
     path: str
     part: ClassVar[str]
-    file: ClassVar[str]
+    file: ClassVar[str | Mapping[str, str]]
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
-        return {self.part: Path(self.path) / self.file.format(split=split)}
+        file = self.file if isinstance(self.file, str) else self.file[split]
+        return {self.part: Path(self.path) / file.format(split=split)}
 
 
 @dataclass(frozen=True)
