@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import aiohttp
 import orjson
+from aiohttp.helpers import get_env_proxy_for_url
 from annotated_types import Ge, Gt
 from yarl import URL
 
@@ -146,7 +147,7 @@ class Web:
         connector = aiohttp.TCPConnector(resolver=_PublicResolver()) if self.public_only else None
         async with aiohttp.ClientSession(
             connector=connector, timeout=timeout, headers={"User-Agent": "wardround"},
-            cookie_jar=aiohttp.DummyCookieJar(), trust_env=True,
+            cookie_jar=aiohttp.DummyCookieJar(),  # trust_env would also send passwords of ~/.netrc
         ) as session:  # fmt: skip
             for attempt in range(self.retries + 1):
                 wait = random.uniform(0, min(self.longest_wait_seconds, self.first_wait_seconds * 2.0**attempt))
@@ -176,7 +177,10 @@ class Web:
         self, session: aiohttp.ClientSession, method: str, url: URL, headers: Texts, body: bytes | None
     ) -> Reply:
         """One attempt. Raises ToolError for a reply that is too large."""
-        async with session.request(method, url, data=body, headers=headers, allow_redirects=False) as response:
+        proxy: dict[str, Any] = {}
+        with suppress(LookupError):  # the environment has none for this address
+            proxy["proxy"], proxy["proxy_auth"] = get_env_proxy_for_url(url)
+        async with session.request(method, url, data=body, headers=headers, allow_redirects=False, **proxy) as response:
             content = bytearray()
             async for chunk in response.content.iter_chunked(_CHUNK):
                 content += chunk
