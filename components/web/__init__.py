@@ -164,8 +164,8 @@ class Web:
                 except TimeoutError:
                     why = f"no answer within {self.timeout_seconds:g} s"
                 except (aiohttp.ClientError, OSError) as error:  # its text may hold the address
-                    lost = isinstance(error, aiohttp.ClientConnectorError)
-                    why = "no connection" if lost else f"the connection failed ({type(error).__name__})"
+                    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+                    why = f"{'the connection failed' if cause is error else 'no connection'} ({type(cause).__name__})"
                     passing = not isinstance(error, aiohttp.InvalidURL)
                 if not passing:
                     break
