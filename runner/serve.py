@@ -10,12 +10,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
 from components.core.protocols import Dataset
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Faults, Server
 from runner.config.build import construct, part
+from runner.config.catalogue import CONF, Catalogue
+from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
-from runner.config.words import config_of
+from runner.config.explain import explain
 from runner.terminal.command import Parser, exit_code_of
 
 
@@ -60,7 +66,11 @@ def _share(text: str) -> float:
 
 def model_of(choices: Sequence[str]) -> Simulated:
     """The simulated model that these words choose, with their dataset as its answer key. Raises ConfigError."""
-    cfg = config_of(choices)
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            cfg = resolve(compose("config", list(choices)))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigErrors([explain(error, choices, Catalogue())]) from None
     model = construct(cfg["model"], "model")
     dataset = part(cfg["dataset"], "dataset", (), Dataset)  # type: ignore[type-abstract]
     if not isinstance(model, Simulated):

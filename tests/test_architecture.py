@@ -36,9 +36,7 @@ SHARED = packages_of("shared packages")
 ROOMS = packages_of("generic rooms") | packages_of("family rooms")
 LONGEST_CHAIN = 8  # packages
 LOOSE = 12  # modules of runner/ outside of its packages
-RUNNER_TAKES = {  # ``python -m runner.serve`` serves the simulated model; a collector is sent to by the client of models
-    ("runner.serve", "models"), ("runner.tracking.otlp", "models"),
-}  # fmt: skip
+RUNNER_TAKES = {("runner.serve", "models")}  # ``python -m runner.serve`` serves the simulated model
 
 
 @cache

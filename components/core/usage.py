@@ -32,22 +32,14 @@ Purposes = Mapping[str, CallUsage]
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
     """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null. What was
     asked about the agent (purpose judge) is not in the total."""
-    calls: dict[str, list[Usage]] = {}
-    for step in trajectory.steps:
-        calls.setdefault(step.purpose, []).append(step.usage)
-    charged = [step.usage for step in trajectory.steps if step.purpose != "judge"]
-    total = _of(charged)
-    parts = {purpose: total.copy() if used == charged else _of(used) for purpose, used in calls.items()}
-    return {**total, "purposes": parts}
+    used = [(step.purpose, _of(step.usage)) for step in trajectory.steps]
+    total = _sum([one for purpose, one in used if purpose != "judge"])
+    return {**total, "purposes": summed({purpose: one} for purpose, one in used)}
 
 
-def _of(calls: Sequence[Usage]) -> CallUsage:
-    return _sum(
-        len(calls),
-        [one.input_tokens for one in calls],
-        [one.output_tokens for one in calls],
-        [one.cost_usd for one in calls],
-    )
+def _of(call: Usage) -> CallUsage:
+    return {"calls": 1, "input_tokens": call.input_tokens, "output_tokens": call.output_tokens,
+            "cost_usd": call.cost_usd}  # fmt: skip
 
 
 def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
@@ -56,22 +48,16 @@ def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     for purposes in usages:
         for purpose, usage in purposes.items():
             found.setdefault(purpose, []).append(usage)
+    return {purpose: _sum(used) for purpose, used in found.items()}
+
+
+def _sum(used: Sequence[CallUsage]) -> CallUsage:
     return {
-        purpose: _sum(
-            sum(one["calls"] for one in used),
-            [one["input_tokens"] for one in used],
-            [one["output_tokens"] for one in used],
-            [one["cost_usd"] for one in used],
-        )
-        for purpose, used in found.items()
+        "calls": sum(one["calls"] for one in used),
+        "input_tokens": sum_of([one["input_tokens"] for one in used], 0),
+        "output_tokens": sum_of([one["output_tokens"] for one in used], 0),
+        "cost_usd": sum_of([one["cost_usd"] for one in used], 0.0),
     }
-
-
-def _sum(
-    calls: int, sent: Sequence[int | None], received: Sequence[int | None], costs: Sequence[float | None]
-) -> CallUsage:
-    return {"calls": calls, "input_tokens": sum_of(sent, 0), "output_tokens": sum_of(received, 0),
-            "cost_usd": sum_of(costs, 0.0)}  # fmt: skip
 
 
 def sum_of(values: Sequence[N | None], start: N) -> N | None:

@@ -1,20 +1,19 @@
 """MIRAGE: five medical question sets in one file, read in its original layout."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import HOW, FileDataset, Part, row_letter, row_options
+from components.files.file_dataset import HOW, OneFile, Part, row_letter, row_options
 from components.files.rows import Row, json_groups
 
 MirageSet = Literal["medqa", "medmcqa", "pubmedqa", "bioasq", "mmlu"]
 
 
 @dataclass(frozen=True)
-class Mirage(FileDataset[tuple[str, str, Row]]):
+class Mirage(OneFile[tuple[str, str, Row]]):
     """Five medical question sets (MIRAGE) with 2 to 4 options, all without context; the stratum ``task`` is the set.
 
     Source: Xiong et al. 2024, Findings of ACL, arXiv 2402.13178 (public-domain notice of the US National Center for
@@ -23,19 +22,16 @@ class Mirage(FileDataset[tuple[str, str, Row]]):
     the five accuracies. ``path`` holds ``benchmark.json``, ``sets`` chooses among its sets. Ids hold those of the file.
     """
 
-    path: str
     sets: tuple[MirageSet, ...] = ("medqa", "medmcqa", "pubmedqa", "bioasq", "mmlu")
     title = "MIRAGE"
+    part = "mirage"
+    file = "benchmark.json"
     split_names = ("test",)
     how = HOW.format("mirage", "take benchmark.json from github.com/Teddy-XiongGZ/MIRAGE", "FOLDER")
 
     def __post_init__(self) -> None:
         if not self.sets or len(set(self.sets)) < len(self.sets):
             raise ConfigError(f"dataset.sets: each set once, at least one; found {list(self.sets)}")
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file for all sets."""
-        return {"mirage": Path(self.path) / "benchmark.json"}
 
     def identify(self, digest: str) -> str:
         """Add the chosen sets."""

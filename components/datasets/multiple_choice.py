@@ -10,7 +10,7 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import HOW, FileDataset, Part, explanation, row_letter, row_options
+from components.files.file_dataset import HOW, FileDataset, OneFile, Part, explanation, row_letter, row_options
 from components.files.rows import Row, json_lines
 from components.text.answers import lettered
 
@@ -35,6 +35,7 @@ class MedQA(FileDataset[tuple[int, Row]]):
 
     path: str
     options: int = 4
+    settings = "{0.options}-options"
     how = HOW.format("medqa", f"{_UNPACK}jind11/MedQA", ".../data_clean/questions")
 
     def __post_init__(self) -> None:
@@ -54,10 +55,6 @@ class MedQA(FileDataset[tuple[int, Row]]):
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
         return {"medqa": Path(self.path) / _EDITIONS[self.options][split]}
-
-    def identify(self, digest: str) -> str:
-        """Add the edition."""
-        return f"{self.options}-options-{digest}"
 
     def read(self, part: Part) -> Iterable[tuple[int, Row]]:
         """Read numbered rows."""
@@ -79,15 +76,16 @@ _MEDMCQA = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from
 
 
 @dataclass(frozen=True)
-class MedMcqa(FileDataset[Row]):
+class MedMcqa(OneFile[Row]):
     """Questions of Indian medical entrance examinations in 21 subjects (MedMCQA), four options, one of them right.
     Source: Pal et al. 2022, CHIL, PMLR 174:248-260 (MIT; ``medmcqa/medmcqa``): JSON Lines despite the files' names. The
     answers of the test set are not public, so papers evaluate the 4,183 questions of dev. ``path`` holds ``dev.json``
     and ``train.json``. ``pool`` are dev items set apart for demonstrations in the small slice."""
 
-    path: str
     split: str = field(default="dev", kw_only=True)
     title = "MedMCQA"
+    part = "medmcqa"
+    file = _MEDMCQA
     split_names = tuple(_MEDMCQA)
     how = HOW.format("medmcqa", f"{_UNPACK}medmcqa/medmcqa", "...")
 
@@ -105,10 +103,6 @@ class MedMcqa(FileDataset[Row]):
         """Return the file of a split. Raises ConfigError, also for the split that has no answers."""
         self._check(split)
         return super().locate(split)
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file."""
-        return {"medmcqa": Path(self.path) / _MEDMCQA[split]}
 
     def read(self, part: Part) -> Iterable[Row]:
         """Read JSON Lines."""

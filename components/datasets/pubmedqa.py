@@ -6,14 +6,14 @@ A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311
 (Xiong et al. 2024, arXiv 2402.13178), whose sizes ClinicalAgent Bench has.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import HOW, FileDataset, Part, add_request, explanation, task_sample
+from components.files.file_dataset import HOW, OneFile, Part, add_request, explanation, task_sample
 from components.files.rows import Row, existing, json_mapping, json_object
 from components.text.answers import DECISIONS, letter_of, lettered
 
@@ -21,20 +21,17 @@ CHOICES = lettered(DECISIONS)
 
 
 @dataclass(frozen=True)
-class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
+class LabelledPubMedQA(OneFile[tuple[str, Row]]):
     """The labelled questions by number; the split train is every one outside the test set. ``path`` holds the folder
     ``data``. Raises ConfigError with file, line and key."""
 
-    path: str
     title = "PubMedQA"
+    part = "pubmedqa"
+    file = "data/ori_pqal.json"
     split_names = ("test", "train")
     how = HOW.format(
         "pubmedqa", "take data/ori_pqal.json and data/test_ground_truth.json from github.com/pubmedqa/pubmedqa", "..."
     )
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """The labelled questions, of both splits."""
-        return {"pubmedqa": Path(self.path) / "data" / "ori_pqal.json"}
 
     def contents(self, split: str) -> Sequence[Path]:
         """Name both files."""
@@ -102,9 +99,7 @@ def decade(row: Row) -> dict[str, str]:
 class CabPubMedQA(LabelledPubMedQA):
     """Questions with three options and no context; the target is a letter."""
 
-    def identify(self, digest: str) -> str:
-        """Add that the form is another."""
-        return f"closed-book-{digest}"
+    settings = "closed-book"
 
     def sample(self, item: tuple[str, Row], part: Part) -> Sample:
         """Make a question without its abstract. Raises ConfigError."""

@@ -42,7 +42,8 @@ class Server:
     async def create(self, resource: str, body: JSON) -> Reply:
         """What the server makes of a resource, in one attempt: a second could create it twice. Raises ModelError
         (fhir_server), also where the resource may have been created."""
-        return await self._read(self.client.post_once(URL(self.base_url) / resource, body, _POST, _REFUSALS), _CREATED)
+        url, content = URL(self.base_url) / resource, orjson.dumps(body)
+        return await self._read(self.client.post_once(url, content, _POST, _REFUSALS), _CREATED)
 
     async def probe(self) -> None:
         """Search for one patient. Raises ConfigError where no FHIR server answers."""

@@ -1,8 +1,8 @@
 """Data sets that are read from files: where a split's files are, how they are read, and the sample of each row; what
 every sample of a task holds, and seeded draws.
 
-A data set declares ``title``, ``how`` (to get the files) and ``split_names``, and implements ``paths``, ``read`` and
-``sample``. Checks of splits and files, errors, fingerprint and order are the same for all.
+A data set declares ``title``, ``how`` (to get the files), ``split_names`` and ``settings``, and implements ``paths``,
+``read`` and ``sample``. Checks of splits and files, errors, fingerprint and order are the same for all.
 """
 
 from abc import ABC, abstractmethod
@@ -13,12 +13,12 @@ from inspect import getfile
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.attachments import Attached
-from components.files.rows import Row, existing, files_digest
+from components.files.rows import Row, content_key, existing, files_digest
 
 Item = TypeVar("Item")
 HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give dataset.path={}"
@@ -35,11 +35,13 @@ class Part(NamedTuple):
 @dataclass(frozen=True)
 class FileDataset(ABC, Generic[Item]):
     """Samples in the order of the files, of which those of ``split`` are evaluated. ``privacy`` of other data than open
-    ones keeps them from models that do not permit it."""
+    ones keeps them from models that do not permit it. ``settings`` are those that change the samples, its fields in
+    braces, such as ``{0.wording}``: a text stands in front of the digest of the files, several are hashed with it."""
 
     _: KW_ONLY
     split: str = "test"
     privacy: Privacy = "open"
+    settings: ClassVar[str | tuple[str, ...]] = ""
 
     @property
     @abstractmethod
@@ -85,7 +87,9 @@ class FileDataset(ABC, Generic[Item]):
 
     def identify(self, digest: str) -> str:
         """Add the settings that change the samples to the digest of the files."""
-        return digest
+        if isinstance(self.settings, str):
+            return f"{self.settings.format(self)}-{digest}" if self.settings else digest
+        return content_key(*(one.format(self) for one in self.settings), digest)
 
     def load(self, split: str) -> Iterator[Sample]:
         """Read the samples of a split. Raises ConfigError."""
@@ -102,6 +106,21 @@ class FileDataset(ABC, Generic[Item]):
             have = ", ".join(self.split_names) or "no split here"
             raise ConfigError(f"dataset.split: {self.title} has {have}; found {split!r}")
         return [Part(split, name, existing(file, self.how)) for name, file in self.paths(split).items()]
+
+
+@dataclass(frozen=True)
+class OneFile(FileDataset[Item]):
+    """A data set in the folder ``path`` that declares its ``part``, and its ``file``: that of a ``{split}``, of all, or
+    one for each."""
+
+    path: str
+    part: ClassVar[str]
+    file: ClassVar[str | Mapping[str, str]]
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        file = self.file if isinstance(self.file, str) else self.file[split]
+        return {self.part: Path(self.path) / file.format(split=split)}
 
 
 @dataclass(frozen=True)

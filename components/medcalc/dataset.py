@@ -4,13 +4,12 @@ Source: Khandekar et al. 2024, NeurIPS Datasets and Benchmarks, arXiv 2406.12036
 ``ncbi-nlp/MedCalc-Bench``), read in its original CSV. 1,047 test rows, those that ClinicalAgent Bench takes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
-from pathlib import Path
 
 from components.core.types import Sample
-from components.files.file_dataset import HOW, FileDataset, Part, task_sample
+from components.files.file_dataset import HOW, OneFile, Part, task_sample
 from components.files.rows import Row, csv_records
 
 _FILES = {
@@ -22,22 +21,19 @@ _VALUES = ("Lower Limit", "Ground Truth Answer", "Upper Limit")
 
 
 @dataclass(frozen=True)
-class MedCalcBench(FileDataset[Row]):
+class MedCalcBench(OneFile[Row]):
     """Questions on a note, which is the context; the target holds the answer, its type and its limits as texts.
     ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory."""
 
-    path: str
     title = "MedCalc-Bench"
+    part = "medcalc"
+    file = _FILES
     split_names = tuple(_FILES)
     how = HOW.format(
         "medcalc_bench",
         "take dataset/test_data.csv (and unpack train_data.csv.zip) from github.com/ncbi-nlp/MedCalc-Bench",
         "...",
     )
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file."""
-        return {"medcalc": Path(self.path) / _FILES[split]}
 
     def read(self, part: Part) -> Iterable[Row]:
         """Read CSV."""

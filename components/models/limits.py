@@ -14,8 +14,6 @@ from components.models.replies import Fault
 _IMAGE_TOKENS = 1_000
 _REPLY_TOKENS = 256
 _WORTH_LOGGING = 10.0  # seconds of a pause
-_LOOK = 0.25  # seconds between looks at deadlines
-_LATE = 0.1  # seconds that a timer is late where the loop was kept busy
 log = logging.getLogger(__name__)
 
 
@@ -194,9 +192,12 @@ def estimate(request: Request) -> int:
 @dataclass(eq=False)
 class Deadlines:
     """Calls under one timeout: one timer, for the oldest, serves all. One per call costs 7 % at 1,000 connections. Time
-    in which this process kept the loop from its sockets does not count: a reply may wait in one."""
+    in which this process kept the loop from its sockets does not count: a reply may wait in one. ``look_seconds`` are
+    between looks at them; a timer that is ``late_seconds`` late shows that the loop was kept busy."""
 
     seconds: float
+    look_seconds: float = 0.25
+    late_seconds: float = 0.1
     _busy: float = 0.0  # seconds of such time since the first call
     _due: float = 0.0  # when the timer ends
     _was_late: bool = False  # whether the last look was
@@ -223,11 +224,11 @@ class Deadlines:
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         late, was_late = loop.time() - self._due, self._was_late
-        self._was_late = late > _LATE
+        self._was_late = late > self.late_seconds
         if self._was_late:
             self._busy += late
             if not was_late:  # whatever its sockets hold is read before the next look, which decides
-                self._set_timer(loop, _LOOK)
+                self._set_timer(loop, self.look_seconds)
                 return
         now = loop.time() - self._busy + 1e-3
         for task, until in list(self._until.items()):
@@ -239,7 +240,7 @@ class Deadlines:
 
     def _set_timer(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         """Look again in so many seconds, or earlier: only work that is going on when the timer ends is noticed."""
-        self._due = loop.time() + min(seconds, _LOOK)
+        self._due = loop.time() + min(seconds, self.look_seconds)
         self._timer = loop.call_at(self._due, self._expire, loop)
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import aiohttp
 import orjson
+from aiohttp.helpers import get_env_proxy_for_url
 from annotated_types import Ge, Gt
 from yarl import URL
 
@@ -53,7 +54,7 @@ class _PublicResolver(aiohttp.ThreadedResolver):
 
 @dataclass(frozen=True)
 class Reply:
-    """What a service answered. ``location`` is where it redirects to, if it does."""
+    """What a service answered. ``location`` is where it redirects to, if it does; ``kind`` its content type."""
 
     url: URL
     status: int
@@ -61,6 +62,7 @@ class Reply:
     charset: str = "utf-8"
     location: str | None = None
     wait_seconds: float | None = None
+    kind: str = ""
 
     @property
     def text(self) -> str:
@@ -135,16 +137,17 @@ class Web:
         """Send JSON and read the answer: status 2xx. Raises ToolError."""
         return await self._ask("POST", url, {"Content-Type": "application/json", **headers}, orjson.dumps(body), ())
 
-    async def post_once(self, url: URL, body: object, headers: Texts, accept: Collection[int] = ()) -> Reply:
-        """As ``post``, but in one attempt: for what must not happen twice. Raises ToolError."""
-        return await replace(self, retries=0)._ask("POST", url, headers, orjson.dumps(body), accept)
+    async def post_once(self, url: URL, body: bytes, headers: Texts, accept: Collection[int] = range(600)) -> Reply:
+        """Send what must not be sent twice, in one attempt: any status, or 2xx and those in ``accept``. Raises
+        ToolError."""
+        return await replace(self, retries=0)._ask("POST", url, headers, body, accept)
 
     async def _ask(self, method: str, url: URL, headers: Texts, body: bytes | None, accept: Collection[int]) -> Reply:
         timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)
         connector = aiohttp.TCPConnector(resolver=_PublicResolver()) if self.public_only else None
         async with aiohttp.ClientSession(
             connector=connector, timeout=timeout, headers={"User-Agent": "wardround"},
-            cookie_jar=aiohttp.DummyCookieJar(), trust_env=True,
+            cookie_jar=aiohttp.DummyCookieJar(),  # trust_env would also send passwords of ~/.netrc
         ) as session:  # fmt: skip
             for attempt in range(self.retries + 1):
                 wait = random.uniform(0, min(self.longest_wait_seconds, self.first_wait_seconds * 2.0**attempt))
@@ -161,8 +164,8 @@ class Web:
                 except TimeoutError:
                     why = f"no answer within {self.timeout_seconds:g} s"
                 except (aiohttp.ClientError, OSError) as error:  # its text may hold the address
-                    lost = isinstance(error, aiohttp.ClientConnectorError)
-                    why = "no connection" if lost else f"the connection failed ({type(error).__name__})"
+                    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+                    why = f"{'the connection failed' if cause is error else 'no connection'} ({type(cause).__name__})"
                     passing = not isinstance(error, aiohttp.InvalidURL)
                 if not passing:
                     break
@@ -174,7 +177,10 @@ class Web:
         self, session: aiohttp.ClientSession, method: str, url: URL, headers: Texts, body: bytes | None
     ) -> Reply:
         """One attempt. Raises ToolError for a reply that is too large."""
-        async with session.request(method, url, data=body, headers=headers, allow_redirects=False) as response:
+        proxy: dict[str, Any] = {}
+        with suppress(LookupError):  # the environment has none for this address
+            proxy["proxy"], proxy["proxy_auth"] = get_env_proxy_for_url(url)
+        async with session.request(method, url, data=body, headers=headers, allow_redirects=False, **proxy) as response:
             content = bytearray()
             async for chunk in response.content.iter_chunked(_CHUNK):
                 content += chunk
@@ -183,7 +189,8 @@ class Web:
             location = response.headers.get("Location") if response.status in REDIRECTS else None
             after = response.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else None
-            return Reply(url, response.status, bytes(content), response.charset or "utf-8", location, wait)
+            charset, kind = response.charset or "utf-8", response.content_type
+            return Reply(url, response.status, bytes(content), charset, location, wait, kind)
 
 
 @dataclass(frozen=True)

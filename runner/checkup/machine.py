@@ -1,7 +1,5 @@
 """What this machine has: Python, processors, disk, sandbox, extras, store and journal."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import os

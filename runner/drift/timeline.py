@@ -44,14 +44,10 @@ def drifted(canary: Canary) -> list[str]:
     over = [number for number, value in enumerate(evidence(canary), 1) if value >= 1 / canary.alpha]
     if over:
         reasons.append(f"since check {over[0]} the evidence was {number(1 / canary.alpha)} or more")
-    if names := _new_names(canary):
+    known, now = ({name for one in of for name in one["answered_by"]} for of in (canary.baseline, canary.checks))
+    if names := sorted(now - known):
         reasons.append(f"another model or fingerprint answers: {', '.join(names)}")
     return reasons
-
-
-def _new_names(canary: Canary) -> list[str]:
-    known = {name for one in canary.baseline for name in one["answered_by"]}
-    return sorted({name for one in canary.checks for name in one["answered_by"]} - known)
 
 
 def section_of(canary: Canary) -> Section:

@@ -138,7 +138,7 @@ def facts_of(experiment: Experiment) -> Manifest:
     prices = {role: row for role, model in experiment.models.items() if (row := declared(model, ModelTraits).price)}
     return {
         "name": experiment.name,
-        "sweep": sweep_id(experiment.launch.sweep),
+        "sweep": experiment.launch.sweep and Path(experiment.launch.sweep).name,
         "number": experiment.launch.number,
         "choices": dict(experiment.launch.choices),
         "varied": varied(experiment.launch.overrides),
@@ -205,11 +205,6 @@ def varied(overrides: Sequence[str]) -> dict[str, str]:
     """What the command line set, without what cannot change a result."""
     pairs = (override.lstrip("+~").partition("=") for override in overrides)
     return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}
-
-
-def sweep_id(folder: str | None) -> str | None:
-    """The name of a sweep: its folder's."""
-    return None if folder is None else Path(folder).name
 
 
 def declared_scores(scorers: Mapping[str, Scorer]) -> Manifest:

@@ -1,20 +1,70 @@
-"""What a fork runs: for each intervention the same points of the same episodes, each as often, with the same seeds."""
+"""What a fork runs: for each intervention the same points of the same episodes, each as often, with the same seeds.
+
+An episode that one agent begins may be ended by another: the second gets the problem, the tools as they are, and the
+actions of the first with what was observed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from components.core.types import Sample, Trajectory
+from components.core.protocols import Agent
+from components.core.protocols import Episode as AnyEpisode
+from components.core.traits import Requirements, declared
+from components.core.types import Answer, Failure, Refusal, Sample, Trajectory, Turn
 from runner.episode.door import Door
-from runner.episode.episode import record_errors, solve
-from runner.episode.prefix import Prefix
+from runner.episode.episode import Episode, record_errors, solve
+from runner.episode.prefix import HandOver, Prefix
 from runner.episode.shared import Parts, Shared
 from runner.experiment.experiment import Experiment
-from runner.fork.handing import Relay
 from runner.fork.points import Point, Recorded, chosen, fitting, points_of, walk
 from runner.fork.request import Arm, Choices
 from runner.storage.schema import FORK_FACTS, FORK_STEP
 
 _PREFIX = ("agent", "memory", "grammars", "toolset", "condition")  # nodes of a config that can change what is asked
+
+
+@dataclass(frozen=True)
+class Relay:
+    """``first`` acts until the fork, then the agent of the parts ``then``."""
+
+    first: Agent
+    then: Parts
+
+    @property
+    def requirements(self) -> Requirements:
+        """Those of the first: the offer is opened for it."""
+        return declared(self.first, Requirements)
+
+    async def solve(self, episode: AnyEpisode) -> Answer | Refusal | Failure:
+        """The outcome of the second."""
+        assert isinstance(episode, Episode), "the runner's own"
+        try:
+            return await self.first.solve(episode)
+        except HandOver:
+            return await self.then.agent.solve(_handed(episode, self.then))
+
+
+def _handed(episode: Episode, parts: Parts) -> Episode:
+    """The episode for the agent of these parts."""
+    shared, trajectory = episode.shared, episode.trajectory
+    assert isinstance(shared.fork, Prefix), "it handed the episode over"
+    shared.fork.hands_over = False
+    fresh = parts.open(shared.sample, shared.epoch, shared.door.run_seed)
+    fresh.state.close()
+    added = {tool.spec.name: tool for _, tool in shared.added}
+    offer = replace(fresh, state=episode.offer.state, tools={**fresh.tools, **added})
+    trajectory.offered = tuple(tool.spec for tool in offer.tools.values())
+    trajectory.facts = offer.facts
+    rest = Episode(replace(shared, parts=parts), offer, attempt=episode.attempt)
+    rest.continue_from(episode)
+    turns = []
+    for step in trajectory.steps:
+        seen = [one for one in step.observed if not one.control]
+        if step.branch == episode.name and step.acts and step.action is not None and seen:
+            messages = [parts.grammar.render(one.call, one.observation) for one in seen]
+            turns.append(Turn(step.action, messages, "\n".join(one.observation.text for one in seen)))
+    rest.past = turns
+    return rest
 
 
 @dataclass(frozen=True)

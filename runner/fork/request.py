@@ -109,7 +109,8 @@ class Request:
         lesson, result = str(given.pop("lesson", "")), {**result, **given.pop("result", {})}
         values = load(CONF / "forks", str(given.pop("arms"))) if "arms" in given else {}
         arm = Arm(tuple(own), lesson, result)
-        arms = {**(values.get("arms") or {}), **({_name(arm): vars(arm)} if arm.kinds else {})}
+        name = " ".join([*own, *(kind for kind in arm.kinds if kind in ("lesson", "result"))])
+        arms = {**(values.get("arms") or {}), **({name: vars(arm)} if arm.kinds else {})}
         choices = check(Choices, {**values, **given, "arms": arms}, "fork")
         return cls(run, choices, common, folder and Path(folder), tracking)
 
@@ -128,11 +129,6 @@ def _value(word: str, text: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError:
         raise ConfigError(f"{word}: the value cannot be read; put a text in quotes") from None
-
-
-def _name(arm: Arm) -> str:
-    """The name of an intervention of the command line: its words."""
-    return " ".join([*arm.set, *(kind for kind in arm.kinds if kind in ("lesson", "result"))])
 
 
 def folder_name(name: str) -> str:

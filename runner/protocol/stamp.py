@@ -5,11 +5,12 @@ is checked here, its signature by ``openssl ts -verify`` with the authority's ce
 program: a library for it (rfc3161ng, asn1crypto) would be one more dependency for what openssl has everywhere.
 """
 
+import asyncio
 import re
 import secrets
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import Request, urlopen
+
+from yarl import URL
 
 from components.core.errors import ConfigError
 
@@ -28,15 +29,18 @@ def place_of(study: Path) -> Path:
 
 def request(url: str, digest: str) -> tuple[str, bytes]:
     """The time at which an authority stamps a digest (SHA-256, hexadecimal), and its reply. Raises ConfigError."""
+    from components.web import Unavailable, Web  # aiohttp is slow to import
+
     nonce = b"\x02\x09\x40" + secrets.token_bytes(8)  # an integer of nine bytes
     query = _QUERY + _SHA256 + bytes.fromhex(digest) + nonce + _WITH_CERTIFICATE
-    asked = Request(url, query, {"Content-Type": "application/timestamp-query"})
+    headers = {"Content-Type": "application/timestamp-query"}
     try:
-        with urlopen(asked, timeout=_TIMEOUT) as reply:
-            der: bytes = reply.read(_LARGEST)
+        der = asyncio.run(
+            Web(_TIMEOUT, longest_reply_bytes=_LARGEST).post_once(URL(url), query, headers, accept=())
+        ).body
         time = read(der, digest)
-    except (URLError, OSError, ValueError) as error:
-        reason = error.reason if isinstance(error, URLError) else error
+    except (Unavailable, ValueError) as error:
+        reason = error.why if isinstance(error, Unavailable) else error
         raise ConfigError(f"timestamp: {url}: {reason}; nothing was frozen") from None
     if nonce not in der:
         raise ConfigError(f"timestamp: {url}: the reply is to another request; nothing was frozen")

@@ -7,8 +7,6 @@ or more also kappa with linear weights (Cohen 1968; Cicchetti & Allison 1971), o
 their pairs (Light 1971).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial

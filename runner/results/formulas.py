@@ -5,8 +5,6 @@ resampling of whole clusters Efron & Tibshirani 1993, ch. 12.5; for bounded valu
 ``scipy.special`` loads in a fifth of the time of ``scipy.stats``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ plain means per value of a stratum, next to the plain mean of all samples (``poo
 the interval of its plain mean, one of several that of the variances of its groups.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """Pairs of episodes (same sample, same epoch, scored on both sides) and the difference of two methods on them: interval
 as of every other mean (``runner.results.intervals``), tests, standard error, power."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +13,7 @@ from runner.results.formulas import NOTHING
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, Scale, as_gain
 from runner.results.levels import levelled_mean, used_levels
-from runner.results.table import Key, Path, Table, align
+from runner.results.table import Path, Table, align
 from runner.storage.schema import Record
 
 _DIGITS = 12
@@ -56,16 +54,13 @@ def pairs_of(
         stops = [None if row < 0 else side["stop"][row] for side, row in ((mine, left[place]), (theirs, right[place]))]
         reason = "ended in an error" if "error" in stops else UNRATED if metric == EXPECTED else UNSCORED
         reason = "run on one side only" if None in stops else reason
-        unpaired.setdefault(reason, []).append(_name(keys[place]))
+        sample, epoch = keys[place]
+        unpaired.setdefault(reason, []).append(f"{sample} (epoch {epoch})" if epoch else sample)
     gains = _subtract(values[paired], others[paired], direction)
     sides = ((mine, left[paired]), (theirs, right[paired]))
     side, rows = min(sides, key=lambda of: len(np.unique(of[0]["number"][of[1]])))
     alone = Table({name: side[name] for name in (*_OF_PAIRS, *also)}, side.kinds)
     return Pairs(alone.take(rows), gains, unpaired, replace(scale, difference=True))
-
-
-def _name(key: Key) -> str:
-    return f"{key[0]} (epoch {key[1]})" if key[1] else key[0]
 
 
 def _subtract(values: Floats, others: Floats, direction: Better) -> Floats:

@@ -71,7 +71,7 @@ class Run:
     def changed(self) -> list[str]:
         """A warning for each file that is not as its run wrote it. Raises ConfigError for a damaged manifest."""
         hint = f"python -m runner.report verify {quoted(self.folder)} compares all"
-        return [f"warning: {change.line}; {hint}" for change in changed_files(self.folder, contents=True)]
+        return [f"warning: {change.line}; {hint}" for change in changed_files(self.folder)]
 
     @cached_property
     def summary(self) -> Summary:

@@ -6,8 +6,6 @@ that of a two-sided test at 5 %, without adjustment: of McNemar's summed over th
 1987), their share being the one observed; of others by the noncentral t distribution, without the far side of the test.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -35,9 +35,9 @@ def _digest(path: Path) -> FileDigest:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
-def changed_files(folder: Path, *, contents: bool = False, apart: str = "") -> list[Change]:
-    """Each file, ``apart`` from one, that is missing or has another size, or with ``contents`` another
-    digest, than the run wrote. Raises ConfigError for a damaged manifest."""
+def changed_files(folder: Path, *, apart: str = "") -> list[Change]:
+    """Each file, ``apart`` from one, that is missing or has another size or digest than the run wrote. Raises
+    ConfigError for a damaged manifest."""
     found = []
     for name, wrote in (manifest.read(folder).get("files") or {}).items():
         path = folder / name
@@ -47,7 +47,7 @@ def changed_files(folder: Path, *, contents: bool = False, apart: str = "") -> l
             line = f"{path} is missing; its run wrote {wrote['bytes']:,} bytes"
         elif (size := path.stat().st_size) != wrote["bytes"]:
             line = f"{path} has {size:,} bytes; its run wrote {wrote['bytes']:,}"
-        elif contents and _digest(path) != wrote:
+        elif _digest(path) != wrote:
             line = f"{path} was changed: it has another SHA-256 than its run wrote"
         else:
             continue
@@ -64,7 +64,7 @@ def write_metrics(folder: Path, text: str) -> None:
         notes, data = manifest.read(folder), text.encode()
         now: FileDigest = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         if (files := notes.get("files")) and files.get(METRICS) != now:
-            if changed_files(folder, contents=True, apart=METRICS):
+            if changed_files(folder, apart=METRICS):
                 return
             manifest.write(folder, notes | {"files": files | {METRICS: now}})
         disk.replace(folder / METRICS, text)
@@ -72,7 +72,7 @@ def write_metrics(folder: Path, text: str) -> None:
 
 def _changes(folder: Path) -> list[Change]:
     """Each file, the config too, that is not as the run wrote it."""
-    known, found = manifest.read(folder).get("config"), changed_files(folder, contents=True)
+    known, found = manifest.read(folder).get("config"), changed_files(folder)
     if known and manifest.digest((folder / CONFIG).read_bytes()) != known[-1]:
         found.append(Change(CONFIG, f"{folder / CONFIG} was changed after its run wrote it"))
     return found
@@ -95,7 +95,7 @@ def refuse_changed_records(folder: Path) -> None:
     """The same of records and their texts, which a resumed run would take as its own. Without the file of records it
     has none: all samples are run again."""
     if (folder / records.FILE).exists():
-        _refuse(folder, changed_files(folder, contents=True, apart=METRICS))
+        _refuse(folder, changed_files(folder, apart=METRICS))
 
 
 def verify(folder: Path) -> str:

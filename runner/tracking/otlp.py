@@ -19,10 +19,9 @@ from urllib.parse import unquote
 from uuid import UUID, uuid5
 
 import orjson
+from yarl import URL
 
 from components.core.messages import JSON
-from components.models.http_client import HttpClient
-from components.models.replies import Fault
 from runner.storage.integrity import refuse_changed
 from runner.tracking import traces
 from runner.tracking.describe import Job, job_of
@@ -90,29 +89,24 @@ async def post(url: str, body: bytes, divisible: bool, timeout: float = _TIMEOUT
     from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
+    from components.web import Unavailable, Web  # aiohttp is slow to import
+
     pairs = (pair.partition("=") for pair in os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",") if "=" in pair)
     headers = {name.strip(): unquote(value.strip()) for name, _, value in pairs} | {"Content-Type": _TYPE}
     try:
         if not "".join(chain(*headers.items())).isprintable():
             raise ValueError  # it would end the header
-        client = HttpClient(url, headers, longest_reply=_MAX_REPLY)
-        try:
-            async with asyncio.timeout(timeout):
-                reply = await client.post(body)
-        finally:
-            await client.close()
+        reply = await Web(timeout, longest_reply_bytes=_MAX_REPLY).post_once(URL(url), body, headers)
         if reply.status == _TOO_LARGE and divisible:
             return False
         problem = f"refuses the spans: {reply.status}" if reply.status // 100 != 2 else ""
         if reply.status // 100 == 3:
-            problem = f"redirects to {short(reply.headers.get('location'))}, which is not followed: give that address"
-        elif not problem and reply.headers.get("content-type", "").startswith(_TYPE):  # some collectors answer JSON
+            problem = f"redirects to {short(reply.location)}, which is not followed: give that address"
+        elif not problem and reply.kind == _TYPE:  # some collectors answer JSON
             found = ExportTraceServiceResponse.FromString(reply.body).partial_success
             problem = f"refuses {found.rejected_spans} spans: {found.error_message}" if found.rejected_spans else ""
-    except TimeoutError:
-        problem = f"does not answer within {timeout:g} s"
-    except Fault as error:
-        problem = f"does not answer: {short(error)}"
+    except Unavailable as error:
+        problem = f"is unavailable: {error.why}"
     except ValueError:  # its text may have the header
         problem = "is not asked: its address, or a header in OTEL_EXPORTER_OTLP_HEADERS, is not a valid one"
     except DecodeError:

@@ -80,7 +80,7 @@ async def post(url: str, given: JSON, timeout_seconds: float) -> bytes:
     """What a service replies. Raises ModelError (program) unless it replies with status 200."""
     web = Web(timeout_seconds, longest_reply_bytes=_OUTPUT)
     try:
-        reply = await web.post_once(URL(url), given, {"Content-Type": "application/json"}, accept=range(600))
+        reply = await web.post_once(URL(url), orjson.dumps(given), {"Content-Type": "application/json"})
     except ToolError as error:
         raise _failed(f"{url} cannot be asked: {error}") from None
     if reply.status != 200:

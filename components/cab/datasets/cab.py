@@ -37,7 +37,7 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
     gold = row.values.get("eval")
     if not isinstance(gold, dict):
         raise row.error("eval", f"must be an object, found {gold!r:.80}")
-    images, databases, documents = (_paths(row, key, root) for key in _PATHS)
+    images, databases, documents = ([path_below(root, row, key, one) for one in _names(row, key)] for key in _PATHS)
     files = attach(images, next(iter(databases), None), next(iter(documents), None))
     question, choices = instruction, dict[str, str]()
     target: Any = {key: value for key, value in gold.items() if key != "sql"}
@@ -69,10 +69,6 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
         strata=strata,
         cluster=next(iter([*_names(row, "images"), *_names(row, "upload_files")]), None),
     )
-
-
-def _paths(row: Row, key: str, root: Path) -> list[Path]:
-    return [path_below(root, row, key, name) for name in _names(row, key)]
 
 
 def _names(row: Row, key: str) -> Sequence[str]:

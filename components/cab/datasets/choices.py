@@ -85,6 +85,7 @@ class BioAsq(FileDataset[Row]):
     form: Literal["choice", "decision"] = "choice"
     ask: str = "Answer with yes or no."
     title = "BioASQ"
+    settings = "{0.form}"
     how = HOW.format("bioasq", "register at bioasq.org, unpack the golden files of tasks 7B to 11B", "...")
 
     @property
@@ -103,10 +104,6 @@ class BioAsq(FileDataset[Row]):
         if not self.paths("test"):
             raise ConfigError(f"no data file {self.path}/Task*BGoldenEnriched/*_golden.json; {self.how}")
         return super().locate(split)
-
-    def identify(self, digest: str) -> str:
-        """Add the form."""
-        return f"{self.form}-{digest}"
 
     def read(self, part: Part) -> Iterable[Row]:
         """Read the yes/no questions of a batch."""

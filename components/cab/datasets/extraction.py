@@ -11,12 +11,12 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.file_dataset import FileDataset, Part, SampleDataset, draw, task_sample
+from components.files.file_dataset import FileDataset, OneFile, Part, SampleDataset, draw, task_sample
 from components.files.rows import Row, content_key, existing, json_records
 
 
 @dataclass(frozen=True)
-class EmrQa(SampleDataset):
+class EmrQa(OneFile[Sample], SampleDataset):
     """emrQA: questions on clinical notes whose answers are extracts of the note.
 
     Source: Pampari et al. 2018, EMNLP (``panushri25/emrQA``); generated from the i2b2 challenges 2006-2014, so it needs
@@ -27,21 +27,18 @@ class EmrQa(SampleDataset):
     (null: all). Questions without an extract are left out. Raises ConfigError with file, record and key.
     """
 
-    path: str
     titles: tuple[str, ...] = ()
     questions: Annotated[int, Ge(1)] | None = 1000
     seed: int = 0
     privacy: Privacy = field(default="credentialed", kw_only=True)
     title = "emrQA"
+    part = "emrqa"
+    file = "data.json"
     split_names = ("test", "train")
     how = (
         "sign the n2c2 data use agreement, run the generation scripts of github.com/panushri25/emrQA and give "
         "dataset.path=... the folder that holds data.json"
     )
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file for both splits."""
-        return {"emrqa": Path(self.path) / "data.json"}
 
     def identify(self, digest: str) -> str:
         """Add what is chosen of the file."""
@@ -131,6 +128,7 @@ class MedMentions(FileDataset[Document]):
     corpus: Literal["full", "st21pv"] = "full"
     ask: str = "List the names of all biomedical concepts that the text mentions, in square brackets: [name, name]."
     title = "MedMentions"
+    settings = "{0.corpus}"
     split_names = tuple(_LISTS)
 
     @property
@@ -148,10 +146,6 @@ class MedMentions(FileDataset[Document]):
     def contents(self, split: str) -> Sequence[Path]:
         """Name the corpus and the split's list."""
         return [*super().contents(split), self._list(split)]
-
-    def identify(self, digest: str) -> str:
-        """Add the corpus."""
-        return f"{self.corpus}-{digest}"
 
     def read(self, part: Part) -> Iterator[Document]:
         """Read the documents that the split's list names. Raises ConfigError when one is missing."""

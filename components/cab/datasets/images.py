@@ -10,7 +10,15 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import HOW, ImageDataset, ImageQuestion, Part, draw_in_proportion, task_sample
+from components.files.file_dataset import (
+    HOW,
+    ImageDataset,
+    ImageQuestion,
+    OneFile,
+    Part,
+    draw_in_proportion,
+    task_sample,
+)
 from components.files.rows import Row, content_key, json_records
 from components.text.answers import letter_of, lettered
 
@@ -18,10 +26,9 @@ _PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "
 
 
 @dataclass(frozen=True)
-class ShortAnswers(ImageDataset):
+class ShortAnswers(OneFile[ImageQuestion], ImageDataset):
     """Questions with an image; the target's answer is a short text. Raises ConfigError with file, record and key."""
 
-    path: str
     task: ClassVar[str]
     folder: ClassVar[str]
     image_key: ClassVar[str]
@@ -63,12 +70,10 @@ class VqaRad(ShortAnswers):
     task = "vqarad"
     folder = "VQA_RAD Image Folder"
     image_key = "image_name"
+    part = "vqa_rad"
+    file = "VQA_RAD Dataset Public.json"
     split_names = tuple(_PHRASE_TYPES)
     how = HOW.format("vqa_rad", "take the JSON file and the image folder of OSF project 89kps", "...")
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file for both splits."""
-        return {"vqa_rad": Path(self.path) / "VQA_RAD Dataset Public.json"}
 
     def selects(self, row: Row, split: str) -> bool:
         """Whether a row has a phrase type of the split. Raises ConfigError."""
@@ -87,22 +92,16 @@ class Slake(ShortAnswers):
 
     language: Literal["en", "zh"] = "en"
     title = "SLAKE"
-    task = "slake"
+    settings = "{0.language}"
+    task = part = "slake"
     folder = "imgs"
     image_key = "img_name"
+    file = "Slake1.0/{split}.json"
     split_names = ("test", "validate", "train")
     how = (
         "take Slake1.0 with its folder imgs/ (212 MB) from the authors' project page or the data set BoKelvin/SLAKE "
         "and give dataset.path=... the folder that holds Slake1.0"
     )
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file."""
-        return {"slake": Path(self.path) / "Slake1.0" / f"{split}.json"}
-
-    def identify(self, digest: str) -> str:
-        """Add the language."""
-        return f"{self.language}-{digest}"
 
     def selects(self, row: Row, split: str) -> bool:
         """Whether a row is in the language. Raises ConfigError."""

@@ -19,9 +19,9 @@ from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach
-from components.files.file_dataset import Part, SampleDataset, draw, task_sample
+from components.files.file_dataset import OneFile, Part, SampleDataset, draw, task_sample
 from components.files.folders import keep_documents
-from components.files.rows import Row, content_key, json_object
+from components.files.rows import Row, json_object
 from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"
@@ -39,29 +39,21 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LongHealth(SampleDataset):
+class LongHealth(OneFile[Sample], SampleDataset):
     """Questions with lettered options and a folder of documents, which all questions on a patient share. ``path`` holds
     ``data/benchmark_v5.json``. The folder has documents of other patients, chosen with ``seed``, until they make
     ``min_tokens``; it is written below ``cache``, named by its content. Raises ConfigError with file, line and key."""
 
-    path: str
     min_tokens: Annotated[int, Ge(0)] = 22_000
     seed: int = 0
     cache: str = "outputs/.cache/longhealthqa"
-    task: ClassVar[str]
     own_documents: ClassVar[bool]
+    file = "data/benchmark_v5.json"
+    settings = ("{0.min_tokens}/{0.seed}",)
     how = (
         "take data/benchmark_v5.json from github.com/kbressem/LongHealth and give dataset.path=... "
         "the repository's folder"
     )
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """One file for all splits."""
-        return {self.task: Path(self.path) / "data" / "benchmark_v5.json"}
-
-    def identify(self, digest: str) -> str:
-        """Add how documents are mixed."""
-        return content_key(f"{self.min_tokens}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Mix the documents of each patient of the split and ask about them. Raises ConfigError."""
@@ -79,9 +71,9 @@ class LongHealth(SampleDataset):
                     metadata["unanswerable"] = letter
                     choices, letter = {**choices, "F": CANNOT}, "F"
                 yield task_sample(
-                    self.task,
-                    TASKS[self.task].dimension,
-                    f"{self.task}-{case.id}-{number}",
+                    self.part,
+                    TASKS[self.part].dimension,
+                    f"{self.part}-{case.id}-{number}",
                     question,
                     letter,
                     choices=choices,
@@ -99,7 +91,7 @@ class LongHealthQa(LongHealth):
 
     own_documents = True
     title = "LongHealthQA"
-    task = "longhealthqa"
+    part = "longhealthqa"
     split_names = ("test", "train")
 
 
@@ -111,7 +103,7 @@ class LongHalt(LongHealth):
     cache: str = "outputs/.cache/longhalt"
     own_documents = False
     title = "LongHalt"
-    task = "longhalt"
+    part = "longhalt"
     split_names = ("test",)
 
 

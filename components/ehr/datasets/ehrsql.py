@@ -21,7 +21,7 @@ from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording,
 from components.files.attachments import attach
 from components.files.file_dataset import HOW, NO_RESULT, FolderDataset, Part, add_request, task_sample
 from components.files.folders import keep_json
-from components.files.rows import content_key, existing, files_digest
+from components.files.rows import existing, files_digest
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly, require_readable
@@ -56,6 +56,7 @@ class Ehrsql(Files2022):
     wording: Wording = "template"
     unanswerable: bool = False
     cache: str = "outputs/.cache/ehrsql"
+    settings = ("{0.wording}", "{0.unanswerable}")
 
     def __post_init__(self) -> None:
         self.require_some("databases", self.databases, EhrDatabase)
@@ -63,10 +64,6 @@ class Ehrsql(Files2022):
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
         return {name: ehrsql_file(self.path, name, split) for name in self.databases}
-
-    def identify(self, digest: str) -> str:
-        """Add wording and choice."""
-        return content_key(self.wording, str(self.unanswerable), digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database with their gold answers. Raises ConfigError."""
@@ -98,14 +95,11 @@ class CabEhrsql2022(Files2022):
     sqlite: str
     ask: str = NO_RESULT
     cache: str = "outputs/.cache/ehrsql2022"
+    settings = ("{0.database}",)
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
         return {self.database: ehrsql_file(self.path, self.database, split)}
-
-    def identify(self, digest: str) -> str:
-        """Add the database's name."""
-        return content_key(self.database, digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the answerable questions with their answers. Raises ConfigError."""
@@ -172,6 +166,7 @@ class EhrAgentEdition(FolderDataset[Sample], RecordDataset):
     count_joins: bool = False
     privacy: Privacy = field(default="credentialed", kw_only=True)
     split_names = ("test", "valid", "train")
+    settings = ("{0.wording}", "{0.unanswerable}", "{0.count_joins}")
     how = "set CLINICAL_DATA_DIR to the folder that holds the data set, or give dataset.path=..."
 
     def __post_init__(self) -> None:
@@ -186,10 +181,6 @@ class EhrAgentEdition(FolderDataset[Sample], RecordDataset):
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
         return {name: self._file(self.questions.replace("{split}", split), name) for name in self.databases}
-
-    def identify(self, digest: str) -> str:
-        """Add wording and choice."""
-        return content_key(self.wording, str(self.unanswerable), str(self.count_joins), digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
@@ -219,6 +210,7 @@ class CabEhrAgentDemo(RecordDataset):
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
     wording: Wording = "template"
     title = "the demo"
+    settings = "{0.wording}"
     split_names = ("test", "valid")
     how = "set CLINICAL_DATA_DIR to the folder that holds ehragent_demo/, or give dataset.path=..."
 
@@ -228,10 +220,6 @@ class CabEhrAgentDemo(RecordDataset):
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
         return {name: Path(self.path) / name / f"{split}_preprocessed.json" for name in self.databases}
-
-    def identify(self, digest: str) -> str:
-        """Add the wording."""
-        return f"{self.wording}-{digest}"
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""

@@ -21,8 +21,8 @@ from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
 from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import HOW, NO_RESULT, Part, add_request, task_sample
-from components.files.rows import Row, content_key, existing, json_mapping, json_records
+from components.files.file_dataset import HOW, NO_RESULT, OneFile, Part, add_request, task_sample
+from components.files.rows import Row, existing, json_mapping, json_records
 from components.sql.reading import require_readable
 from components.text.values import cells
 
@@ -82,17 +82,14 @@ def published_rows(question: EhrQuestion) -> Rows:
 
 
 @dataclass(frozen=True)
-class Files2024(RecordDataset):
+class Files2024(OneFile[Sample], RecordDataset):
     """Files of the shared task: ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``."""
 
-    path: str
     title = "EHRSQL 2024"
+    part = "mimic_iv"
+    file = f"{_FOLDER}/{{split}}/data.json"
     split_names = ("test", "valid", "train")
     how = HOW_2024
-
-    def paths(self, split: str) -> Mapping[str, Path]:
-        """The file of the questions."""
-        return {"mimic_iv": Path(self.path) / _FOLDER / split / "data.json"}
 
     def contents(self, split: str) -> Sequence[Path]:
         """Name questions, SQL, answers and the database."""
@@ -116,10 +113,7 @@ class Ehrsql2024(Files2024):
     unanswerable: bool = True
     cache: str = "outputs/.cache/ehrsql2024"
     seconds: Annotated[float, Gt(0)] = 120.0
-
-    def identify(self, digest: str) -> str:
-        """Add the choice."""
-        return content_key(str(self.unanswerable), digest)
+    settings = ("{0.unanswerable}",)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""

@@ -16,7 +16,7 @@ from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording
 from components.ehr.metadata import metadata
 from components.files.file_dataset import HOW, Part
-from components.files.rows import content_key, existing, json_lines
+from components.files.rows import existing, json_lines
 from components.sql.complexity import n_columns
 from components.text.values import cells
 
@@ -57,16 +57,13 @@ class Treqs(RecordDataset):
     seconds: Annotated[float, Gt(0)] = 120.0
     privacy: Privacy = field(default="credentialed", kw_only=True)
     title = "MIMICSQL"
+    settings = ("{0._wording}",)
     split_names = ("test", "dev", "train")
     how = HOW.format("mimicsql_treqs", "take mimicsql_data/ from github.com/wangpinggl/TREQS", "...")
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """The file in the wording that is asked."""
         return {"treqs": self._file(self._wording, split)}
-
-    def identify(self, digest: str) -> str:
-        """Add the wording."""
-        return content_key(self._wording, digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""

@@ -5,8 +5,6 @@ treat patients as independent (Zou & Donner 2008, Stat Med 27:1693; for independ
 their correlation over patients who are on both sides: a group of few patients has a wide one, not always symmetric.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

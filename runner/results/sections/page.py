@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from itertools import tee
 from pathlib import Path
@@ -36,6 +36,7 @@ from runner.results.sections import (
 )
 from runner.results.sections.episode_data import PAGE
 from runner.results.sheets import Section
+from runner.storage import disk
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: dict[str, Callable[[Sequence[Run]], Section | None]] = {
@@ -153,12 +154,8 @@ def about(runs: Sequence[Run]) -> str:
 
 def _put(path: Path, text: str) -> Path:
     """Write a file in one move, or leave nothing of it. Raises ConfigError."""
-    fresh = path.with_name(path.name + ".tmp")
     try:
-        fresh.write_text(text, encoding="utf-8", newline="")
-        fresh.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
-        raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
+        disk.replace(path, text)
+    except disk.Unwritable as error:
+        raise ConfigError(str(error)) from None
     return path

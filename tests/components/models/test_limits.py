@@ -6,9 +6,8 @@ import time
 import pytest
 
 from components.core.messages import Completion, Message, Usage
-from components.models import limits
 from components.models.gateway import Gateway
-from components.models.limits import Limiter, Minute, Retries
+from components.models.limits import Deadlines, Limiter, Minute, Retries
 from components.models.replies import Fault
 
 
@@ -196,9 +195,9 @@ class Sleeper:
         return Completion(Message("assistant", "done"), Usage())
 
 
-def sleeper(timeout_seconds):
+def sleeper(timeout_seconds, **looks):
     gateway = Gateway("m", api_base="http://here/v1", timeout_seconds=timeout_seconds)
-    gateway._transport = Sleeper()
+    gateway._transport, gateway._deadlines = Sleeper(), Deadlines(timeout_seconds, **looks)
     return gateway
 
 
@@ -223,10 +222,8 @@ async def test_own_work_counts_against_no_deadline():
     assert await call == "done"
 
 
-async def test_a_loop_that_is_always_busy_keeps_no_call_from_its_deadline(monkeypatch):
-    monkeypatch.setattr(limits, "_LOOK", 0.02)
-    monkeypatch.setattr(limits, "_LATE", 0.005)
-    call, looks = asyncio.create_task(wait(sleeper(0.02), 60)), 0
+async def test_a_loop_that_is_always_busy_keeps_no_call_from_its_deadline():
+    call, looks = asyncio.create_task(wait(sleeper(0.02, look_seconds=0.02, late_seconds=0.005), 60)), 0
     while not call.done() and (looks := looks + 1) < 50:
         await asyncio.sleep(0)
         time.sleep(0.03)

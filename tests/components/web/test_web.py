@@ -36,6 +36,23 @@ async def test_posts_json():
     assert reply.text == "ok" and service.bodies == [b'{"text":"x"}']
 
 
+async def test_passwords_of_the_users_other_programs_are_not_sent(monkeypatch, tmp_path):
+    (tmp_path / "netrc").write_text("default login me password hidden\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    async with serving({"/a": {"n": 1}}) as service:
+        await QUICK.get(base(service.url) / "a")
+        await QUICK.post(base(service.url) / "a", {}, {"Authorization": "Bearer k"})
+    assert [headers.get("Authorization") for headers in service.headers] == [None, "Bearer k"]
+
+
+async def test_a_proxy_of_the_environment_is_used(monkeypatch):
+    async with serving({"/a": {"n": 1}}) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        reply = await QUICK.get(base("http://somewhere.example") / "a")
+    assert reply.find(int, "n") == 1
+
+
 @each_row("status", [429, 500, 503])
 async def test_a_transient_failure_is_retried(status):
     async with serving({"/a": failing(2, status)}) as service:

@@ -36,7 +36,7 @@ def folder(tmp_path):
 
 
 def test_untouched_folder_is_verified(folder):
-    assert changed_files(folder, contents=True) == []
+    assert changed_files(folder) == []
     assert verify(folder).endswith("config, records, metrics and texts are as its run wrote them")
 
 
@@ -160,7 +160,7 @@ def test_metrics_of_damaged_records_are_not_written(tmp_path):
     assert metrics.read_text() == "of two"
     records.write_text("1\n2\n")
     integrity.write_metrics(tmp_path, "of two, by a later version")
-    assert metrics.read_text() == "of two, by a later version" and not integrity.changed_files(tmp_path, contents=True)
+    assert metrics.read_text() == "of two, by a later version" and not integrity.changed_files(tmp_path)
 
 
 def test_only_files_of_the_folder_are_opened(tmp_path):
@@ -168,4 +168,4 @@ def test_only_files_of_the_folder_are_opened(tmp_path):
     (tmp_path / "other").write_text("")
     empty = {"bytes": 0, "sha256": "x"}
     manifest.write(tmp_path / "run", {"files": {"/dev/zero": empty, "../other": empty}})
-    assert all("is missing" in change.line for change in integrity.changed_files(tmp_path / "run", contents=True))
+    assert all("is missing" in change.line for change in integrity.changed_files(tmp_path / "run"))
