@@ -137,7 +137,7 @@ def _order_path() -> None:
     try:
         here = {"", os.getcwd()}
     except OSError as error:
-        text = f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
+        text = f"error: the current folder cannot be read ({error.strerror}); change to one that exists"
         raise SystemExit(text) from None
     others = [p for p in sys.path if p not in here]
     sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, *here - {""}]

@@ -41,7 +41,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--uri", default=DATABASE, help="database of the runs (default: %(default)s)")
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     for flag in _SERVER:
-        parser.add_argument(flag, help="as mlflow server has it")
+        parser.add_argument(flag, help="as in mlflow server")
     options = vars(parser.parse_args(arguments))
     port, further = options["port"], [(flag, options[flag[2:].replace("-", "_")]) for flag in _SERVER]
     if not (database := Path(options["uri"].removeprefix("sqlite:///")).absolute()).exists():

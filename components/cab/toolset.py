@@ -45,7 +45,7 @@ class Clinical:
         inner = [tool.spec.name for tool in INNER]
         for name, tool in self.tools.items():
             if name in inner:
-                raise ConfigError(f"tools: {name} is always there; leave it out")
+                raise ConfigError(f"tools: {name} is always offered; remove it")
             if name != tool.spec.name:
                 raise ConfigError(f"tools: {name} is the tool {tool.spec.name}; give it that name")
             if (dimension := tool.spec.facts.get("dimension")) not in DIMENSIONS:

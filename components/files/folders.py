@@ -43,7 +43,7 @@ class MadeFolder:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError:
-            raise ConfigError(f"another process is at work in {self.path}") from None
+            raise ConfigError(f"{self.path} is in use by another process") from None
         finally:
             os.close(handle)
 

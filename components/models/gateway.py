@@ -90,7 +90,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         if wrong := sorted(endpoints.NOT_EXTRA & set(self.extra)):
-            raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
+            raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which have other keys")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
         allow_open_files(self.max_connections)

@@ -226,8 +226,8 @@ def rebuild(offer: Offer, cards: Iterable[Card], rng: Random, switches: Switches
     earlier = [*(fault["kind"] for fault in offer.facts.get(FAULTS, ())), offer.facts.get("condition", "intact")]
     if earlier[0] not in ("intact", "baseline"):
         raise ConfigError(
-            f"condition {facts['condition']!r} builds its own tools, so that nothing is left of {earlier[0]!r}"
-            " before it: let it be condition.first"
+            f"condition {facts['condition']!r} builds its own tools and would undo {earlier[0]!r}"
+            " before it: choose it as condition.first"
         )
     order = list(cards)
     if switches.tool_order == "shuffled":

@@ -56,8 +56,8 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
     records, evaluated = (list(dict.fromkeys(map(record_of, some))) for some in (samples, context.evaluated))
     if train + validation > len(records):
         raise ConfigError(
-            f"{train} training and {validation} validation records are asked"
-            f" for, and the split {name!r} has {len(records)}"
+            f"{train} training and {validation} validation records are"
+            f" requested, and the split {name!r} has {len(records)}"
         )
     chosen = draw(records, train + validation, seed)
     if both := sorted(set(chosen) & set(evaluated)):
@@ -68,7 +68,7 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
     texts = {task_text(one.problem) for one in learnt}
     if twin := next((one for one in tested if task_text(one.problem) in texts), None):
         raise ConfigError(
-            f"sample {twin.problem.id!r} for validation says the same as one for training: records of the split"
+            f"sample {twin.problem.id!r} for validation has the same text as one for training: records of the split"
             f" {name!r} repeat each other; choose another seed, or fewer records"
         )
     compared = set(draw(evaluated, compare, f"{seed}/compare"))

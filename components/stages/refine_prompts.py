@@ -79,7 +79,7 @@ class RefinePrompts:
             raise ConfigError("stage.templates: found [], which leaves nothing to refine")
         if self.folder is None and place_of(self.name) != self.place:
             raise ConfigError(
-                f"stage.name={self.name!r} is the name of a set of ours, which agent.prompts={self.name} chooses first;"
+                f"stage.name={self.name!r} is the name of a shipped set, which agent.prompts={self.name} would choose;"
                 " choose another stage.name"
             )
         self.parts(context)

@@ -97,7 +97,7 @@ def resolved(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> 
         return text
 
     if unknown := sorted(paths.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
-        raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
+        raise ConfigError(f"{unknown[0]}: a replay accepts no setting that could change its results")
     return dict(_mapped(cfg, change))
 
 
@@ -125,11 +125,11 @@ def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
     if allowed := cfg["run"].get("allow_targets"):
         what = f"parts of the packages {', '.join(map(str, allowed))}"
     elif own_prompts:
-        what = "prompts that are not ours"
+        what = "custom prompts"
     else:
         what = next(_code_in(cfg), "")
     if what:
-        raise ConfigError(f"the bundle would run its maker's own code here ({what}); if you trust it: {TRUST}=true")
+        raise ConfigError(f"the bundle would run its author's code here ({what}); if you trust it: {TRUST}=true")
 
 
 def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(node, str) and "/" in node:
             with suppress(OSError, ValueError):  # not the name of a folder
                 if any(Path(node).glob("*.jinja")):
-                    yield "prompts that are not ours"
+                    yield "custom prompts"
         if not isinstance(node, Mapping) or "_target_" not in node:
             continue
         kind = locate(node["_target_"], ())

@@ -120,7 +120,7 @@ class _Builder:
         """A value checked against a type; parts and dataclasses in it are built first."""
         if isinstance(value, str) and getattr(hint, "_is_protocol", False):
             how = f"{where.partition('.')[0]}@{where}={value}"
-            return self.bad(where, f"found {shown(value)}; a part stands here, which is chosen as {how}")
+            return self.bad(where, f"found {shown(value)}; expected a choice, as in {how}")
         built, findings = self.built, len(self.findings)
         value = self.nested(hint, value, where)
         if len(self.findings) > findings:

@@ -43,12 +43,12 @@ def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
     for before, word in zip(("", *words), words, strict=False):
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
-            raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+            raise ConfigError(f"command line: {word}: write keys without leading dashes: {word.lstrip('-')}")
         if before not in flags and (found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word)):
-            raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
+            raise ConfigError(f"command line: {word}: put = between key and value: {found[1]}={found[2]}")
         if key in ("hydra.run.dir", "hydra.sweep.dir") and not value.strip("\"' "):
             raise ConfigError(
-                f"command line: {word}: names no folder; leave it out, or name a new one: {key}=outputs/mine"
+                f"command line: {word}: names no folder; remove it, or name a new one: {key}=outputs/mine"
             )
         if word.isidentifier() and before.isidentifier() and (CONF / before).is_dir():
             raise ConfigError(f"command line: {before} {word}: did you mean {before}={word}?")
@@ -84,7 +84,7 @@ def invalid_choice(words: Iterable[str], catalogue: Catalogue) -> Finding | None
             if value is None:
                 text = f"null is not a choice; ~{group} leaves the group out where nothing needs it"
             elif not isinstance(value, list):
-                text = f"a choice is a name, and {shown(value)} is none"
+                text = f"a choice is a name, found {shown(value)}"
             if not all(isinstance(name, str) for name in (value if isinstance(value, list) else [value])):
                 return Finding("", f"{text}; {nearest('', choices)}", f"{COMMAND}: {word}")
     return None
@@ -113,7 +113,7 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if (finding := _of_file(str(error), overrides, catalogue)) is not None:
         return finding
     if str(error).startswith("In 'config'") and "with ListConfig" in str(error):  # the keys that any agent has
-        return Finding("", "a file holds a list where names and values are needed", _written("agent=", overrides))
+        return Finding("", "a file holds a list where a mapping is expected", _written("agent=", overrides))
     if "must be a string or a list" in str(error) and (found := invalid_choice(overrides, catalogue)) is not None:
         return found
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
@@ -230,4 +230,4 @@ def _first(text: str) -> str:
 def too_deep(words: Sequence[str]) -> ConfigError:
     """What to say of a config that Python could not follow."""
     choices = " ".join(word for word in words if "=" in word)
-    return ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
+    return ConfigError(f"a YAML is nested too deep, or lists itself in its defaults; check those of: {choices}")

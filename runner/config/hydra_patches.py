@@ -216,7 +216,7 @@ def refuse_illegible(path: Path) -> None:
     except yaml.YAMLError:
         return  # Hydra says what and where
     if node is not None and _values(node, {}) > _MOST_VALUES:
-        raise ConfigError(f"{near(path)}: its aliases stand for more than {_MOST_VALUES:,} values, or for themselves")
+        raise ConfigError(f"{near(path)}: its aliases expand to more than {_MOST_VALUES:,} values, or to themselves")
 
 
 def _values(node: yaml.Node, known: dict[int, float]) -> float:

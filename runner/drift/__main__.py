@@ -46,7 +46,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     init.add_argument("--alpha", type=float, default=0.01, help="chance of a false alarm, over all checks; 0.01")
     check = commands.add_parser("check", help="ask again, and test; exit code 1 for drift")
     check.add_argument("canary", metavar="CANARY", help="the folder of a canary set")
-    check.add_argument("changes", nargs="*", metavar="KEY=VALUE", help="settings of the model that are others now")
+    check.add_argument("changes", nargs="*", metavar="KEY=VALUE", help="settings of the model to change for this check")
     return parser.parse_args(argv)
 
 

@@ -103,7 +103,7 @@ class Canary:
             path = folder / ASKINGS
             askings = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(askings, list):
-                raise TypeError("it is no list")
+                raise TypeError("it is not a list")
             for n, one in enumerate(askings):
                 builder.check(Asked if n < canary.repeats else Checked, {**one}, f"[{n}]")
             canary = replace(canary, askings=askings)
@@ -117,7 +117,7 @@ class Canary:
             ) from None
         except (ValueError, TypeError, ConfigErrors) as error:
             why = str(error).splitlines()[0]
-            raise ConfigError(f"{path} is damaged ({why}): put it back from a copy, or begin another set") from None
+            raise ConfigError(f"{path} is damaged ({why}): restore it from a copy, or make another set") from None
 
     @property
     def baseline(self) -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ class Canary:
         if number:
             first = self.folder / _FOLDER.format(0)
             if "identities" not in (begun := manifest.read(first)):
-                raise ConfigError(f"{first} has no whole {manifest.FILE}: put it back, or begin another canary set")
+                raise ConfigError(f"{first} has no complete {manifest.FILE}: restore it, or make another canary set")
             manifest.refuse_others(first, facts_of(experiment) | {"identities": begun["identities"]})
         try:
             refuse_changes(folder, experiment.cfg)
@@ -203,7 +203,7 @@ class Canary:
         refuse_lost(experiment, Path(self.source))
         known = {sample.problem.id: sample for sample in experiment.samples}
         if lost := [name for name in self.samples if name not in known]:
-            raise ConfigError(f"sample {lost[0]!r} is not in the dataset any more: begin another canary set")
+            raise ConfigError(f"sample {lost[0]!r} is no longer in the dataset: make another canary set")
         return replace(experiment, samples=[known[name] for name in self.samples])
 
 
@@ -268,7 +268,7 @@ def changes_of(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key.partition(".")[0] not in _MODELS or "." not in key:
-            raise ConfigError(f"{word}: a check changes settings of the model only, such as model.name=NAME")
+            raise ConfigError(f"{word}: a check can only change settings of the model, such as model.name=NAME")
         yield key, parse(value)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from components.core.errors import AttemptOver, LimitReached
 from components.core.messages import Usage
 
-_UNREPORTED = "replies come without the number of their tokens, so that nobody knows what is spent"
+_UNREPORTED = "replies do not state their number of tokens, so the spending is unknown"
 _ROUNDED = 1 + 1e-9  # a sum of prices may be a little more than it is
 
 

@@ -136,7 +136,7 @@ class Prefix(Unforked):
             first = n_common(asked, recorded)
             what = f"has {len(asked)} messages, had {len(recorded)}"
             what = f"differs in message {first + 1}" if first < min(len(asked), len(recorded)) else what
-            self._refuse(number, f"what is asked {what}")
+            self._refuse(number, f"the request {what}")
         return step, messages
 
     def is_live(self, branch: str) -> bool:
@@ -168,7 +168,7 @@ class Prefix(Unforked):
             return seen
         pairs = zip(seen, _seen(self.steps[number]), strict=False)
         if differing := next((one for one, other in pairs if _shown(one) != _shown(other)), None):
-            self._refuse(number + 1, f"what {differing.call.name} returned is not what was recorded", number)
+            self._refuse(number + 1, f"{differing.call.name} returned another result than the recorded one", number)
         if len(seen) != (n := len(_seen(self.steps[number]))):
             self._refuse(number + 1, f"{len(seen)} calls were run, {n} were recorded", number)
         if self.results and number == last_calls(self.steps[: self.length]):
@@ -181,7 +181,7 @@ class Prefix(Unforked):
             return one
         if tool is not None and tool.effect == "episode":
             name = one.call.name
-            raise ModelError(f"{name} changed the state of the episode, which would still hold its own result", KIND)
+            raise ModelError(f"{name} changed the state of the episode, which still holds the original result", KIND)
         return replace(one, observation=Observation(text), error=None)
 
     def _refuse(self, sound: int, why: str, number: int | None = None) -> NoReturn:

@@ -53,7 +53,7 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
     home = request.folder or unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
     if request.folder and home.exists() and any(home.iterdir()):
         again = f"; to continue, {_REPEAT}" if base.cfg["run"]["journal"] else ""
-        raise ConfigError(f"{home} is not empty; a fork begins in a folder of its own: hydra.run.dir=FOLDER{again}")
+        raise ConfigError(f"{home} is not empty; a fork needs a new folder: hydra.run.dir=FOLDER{again}")
     try:
         cells = run(_execute(request, source, arms, episodes, home))
     except OSError as error:  # a full disk
@@ -78,11 +78,11 @@ def _source(folder: Path) -> Run:
                       for one in sorted(folder.glob("*/config.yaml"))), "")  # fmt: skip
         raise ConfigError(f"fork={folder} is not a run folder: it has no config.yaml{below}")
     if not (folder / manifest.FILE).is_file():
-        raise ConfigError(f"fork={folder} has no {manifest.FILE}: nobody can tell what was recorded")
+        raise ConfigError(f"fork={folder} has no {manifest.FILE}, so its records cannot be verified")
     try:
         verify(folder)
     except ConfigError as error:
-        raise ConfigError(f"fork: {str(error).splitlines()[0]}: nobody can tell what was recorded") from None
+        raise ConfigError(f"fork: {str(error).splitlines()[0]}; its records cannot be verified") from None
     except OSError as error:
         raise unreachable(error) from None
     note_look([folder])
@@ -146,7 +146,7 @@ async def _execute(
             print_note(f"refused or left out: {len(refused) - _NAMED} more")
         if lacking := [plan.arm.name for plan in plans if not plan.order]:
             has_results = any(arm.name == lacking[0] and arm.arm.result for arm in arms)
-            why = "; no step that is asked for shows the agent a result of a tool that result names"
+            why = "; at no chosen step does the agent see the result of a tool that fork.result names"
             raise ConfigError(f"fork: nothing can be continued under {lacking[0]!r}{why if has_results else ''}")
         n = ", ".join(f"{plan.arm.name} {len(plan.order):,}" for plan in plans)
         print_note(f"forks: {n}; {request.choices.draws} of each step of {len(episodes)} episode(s)")
@@ -167,7 +167,7 @@ async def _with_memories(arms: Sequence[Intervention], resources: SharedResource
         except (ModelError, RunLimitReached) as error:
             raise ConfigError(f"{arm.name}: the memory was not made: {error}") from None
         if declared(experiment.parts.memory, MemoryTraits).hold is not None:
-            raise ConfigError(f"{arm.name}: the memory grows from sample to sample, so that no episode stands alone")
+            raise ConfigError(f"{arm.name}: the memory grows from sample to sample, so episodes depend on each other")
         base = base if found else experiment
         found.append(replace(arm, experiment=experiment, base=base))
     return found

@@ -101,7 +101,7 @@ async def plans_of(
     for one in episodes:
         if points[one.name] and not picked[one.name]:
             n = len(points[one.name])
-            refused.append(f"left out: sample {one.name}: none of its {n} steps is one for fork.at={choices.at}")
+            refused.append(f"left out: sample {one.name}: none of its {n} steps matches fork.at={choices.at}")
     for arm in arms:
         of = found.setdefault(arm.name, [])
         for one in episodes:
@@ -146,4 +146,4 @@ async def _hidden(arm: Intervention, one: Recorded, point: Point) -> str:
         if why := await walk(arm.parts_of(arm.experiment.parts), arm.base, one, prefix):
             return why
         asked.append(prefix.unanswered)
-    return "" if asked[0] != asked[1] else "the agent does not show the result that was changed to its model"
+    return "" if asked[0] != asked[1] else "the agent does not show its model the changed result"

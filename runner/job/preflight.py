@@ -103,13 +103,13 @@ def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
         for kind, n in one.errors.items():
             yield f"note: {one.label}: {n} pilot samples errored ({kind}); they are not counted"
         if one.stopped:
-            yield f"note: {one.label}: the pilot broke off: {one.stopped}"
+            yield f"note: {one.label}: the pilot stopped early: {one.stopped}"
         longest, expected = max(one.longest, default=0), one.expected_longest
         if one.window and (longest > _TIGHT * one.window or expected > one.window):
             yield (
                 f"note: {one.label}: the longest call of the pilot had {longest:,} of the model's "
-                f"{one.window:,} tokens, that of all samples may have {expected:,}; what is longer than the window "
-                "fails (context_length) and is scored 0"
+                f"{one.window:,} tokens, that of all samples may have {expected:,}; longer requests "
+                "fail (context_length) and are scored 0"
             )
 
 

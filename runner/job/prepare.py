@@ -148,7 +148,7 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
     folder = Path(hydra.hydra.runtime.output_dir)
     if prepared is None:
         if not str(hydra.hydra.mode).endswith("MULTIRUN"):
-            raise RuntimeError("the checks before the run did not come to their end; see the warning above")
+            raise RuntimeError("the checks before the run did not finish; see the warning above")
         cfg = with_own_journal(configs.resolve(config))
         prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
         refuse_changes(folder, cfg)

@@ -281,7 +281,7 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
                 folder, lines = await learn(experiment, door)
                 if experiment.source is not None and folder is not None:
                     lines += declared(experiment.source.open(folder, ""), MemoryTraits).notes
-                how = "made now" if door.spent.calls + door.replayed else "it was there"
+                how = "made now" if door.spent.calls + door.replayed else "already complete"
                 lines, code, made = [*lines, f"memory:     {folder} ({how})"], COMPLETE, None
             else:
                 with Progress(door, 0, 0, name) as progress:

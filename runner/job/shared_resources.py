@@ -235,6 +235,6 @@ class StopRule:
         if not long or errored <= self.permitted:
             return None
         return (
-            f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left "
+            f"{long[0]} samples errored in a row, more than run.max_error_rate permits; the others are not run "
             "(run.max_error_rate=1 runs all)"
         )

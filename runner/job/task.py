@@ -125,9 +125,9 @@ async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str])
     if isinstance(end, ConfigError | OSError):  # a refusal, which the sweep's end names, or the machine: a line
         line = redact(str(end))
         level = logging.INFO if line in reported or isinstance(end, ConfigError) else logging.ERROR
-        context.run(log.log, level, "job %s broke off: %s", label, line)
+        context.run(log.log, level, "job %s failed: %s", label, line)
         reported.add(line)
     else:
         line = redact(format_exception_only(end)[-1].strip())
-        context.run(log.error, "job %s broke off", label, exc_info=end)
+        context.run(log.error, "job %s failed", label, exc_info=end)
     return line

@@ -136,7 +136,7 @@ def _unused(experiment: Experiment) -> Iterator[Finding]:
     size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
     given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
     given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
-    text = "a stage is made as a whole, and resumes where it stopped when it is started again"
+    text = "a stage always runs as a whole, and resumes when it is started again"
     if keys := [key for key, (value, unset) in given.items() if value != unset]:
         names = " and ".join(keys)
         yield Finding(keys[0], f"{names}: {text}; leave {names} out (how much it makes: {size})")

@@ -50,7 +50,7 @@ def find_recorded(cfg: Mapping[str, Any], run: Path, digest: str | None) -> Path
     folders = (home / name for home in (*run.resolve().parents, Path.cwd()) for name in names)
     found = next((folder for folder in folders if _is_memory(folder) and digest_of(folder) == digest), None)
     if named and found is None:
-        raise ConfigError(f"{run}: its memory {named} is lost, or another one ({digest} is recorded): put it back")
+        raise ConfigError(f"{run}: its memory {named} is missing or was changed ({digest} is recorded): restore it")
     return found
 
 
@@ -74,7 +74,7 @@ def find_by_recipe(root: Path, recipe: str) -> Path | None:
     if not _NAME.fullmatch(name) or not folder.is_dir():
         return None
     if not (folder / manifest.FILE).is_file():
-        raise ConfigError(f"memory {folder} lost its {manifest.FILE}; delete the folder, and it is made again")
+        raise ConfigError(f"memory {folder} has no {manifest.FILE}; delete the folder to make it again")
     return folder
 
 

@@ -79,9 +79,7 @@ def refuse_lost(experiment: Experiment, run: Path) -> None:
     source = experiment.source
     if source is not None and source.needed and source.path is None and lesson_of(experiment, source) is not None:
         root = experiment.cfg["run"]["memory"]
-        raise ConfigError(
-            f"{run}: the memory that it learnt is not in {root} any more, here or above the run: put it back"
-        )
+        raise ConfigError(f"{run}: the memory that it learnt is no longer in {root}, here or above the run: restore it")
 
 
 def training(

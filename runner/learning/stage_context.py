@@ -172,7 +172,7 @@ class StageContext:
         ways = declared_scores(self.experiment.parts.scorers)
         direction = better(metric, [ways])
         if not direction:
-            raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
+            raise ConfigError(f"stage.metric: {metric!r} has no direction of improvement; choose a metric that has one")
         sides = cast(Sequence[Record], mine), cast(Sequence[Record], theirs)
         pairs = pairs_of(*sides, metric, Scale(kind_of(metric, ways[KEY])), direction)
         return {"metric": metric, "better": direction, **difference_of(pairs).as_dict(), "unpaired": pairs.n_unpaired}

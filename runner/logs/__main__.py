@@ -30,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("new", type=Path, metavar="NEW", help="the new folder of the runs")
     parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log's file or folder")
-    parser.add_argument("--cluster", metavar="FIELD", help="of the samples: those of one value are one cluster")
-    parser.add_argument("--dataset", metavar="NAME", help="in place of the task: runs of one dataset are paired")
+    parser.add_argument("--cluster", metavar="FIELD", help="field whose values are the clusters, such as patient")
+    parser.add_argument("--dataset", metavar="NAME", help="default: the task; runs of one dataset are paired")
     parser.add_argument("--privacy", choices=[*get_args(Privacy), "unknown"], default="unknown", help="of the data")
 
     def run() -> None:

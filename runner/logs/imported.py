@@ -120,7 +120,7 @@ def reading(path: Path) -> Iterator[None]:
         why = (
             f"there is no {error!s:.200}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error!s:.200}"
         )
-        raise ConfigError(f"{path} is not as its tool writes it: {why}") from None
+        raise ConfigError(f"{path} is not in the format of its tool: {why}") from None
 
 
 def _records(log: Log, packer: Packer) -> Iterator[Record]:
@@ -132,7 +132,7 @@ def _records(log: Log, packer: Packer) -> Iterator[Record]:
                 wrong = "is there twice" if key in seen else "has too long an id"
                 raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
             if not (0 <= entry.epoch < _MAX_EPOCHS and math.isfinite(entry.seconds) and math.isfinite(entry.started)):
-                raise ConfigError(f"{path}: sample {key[0]!r:.100} has an epoch or a time that cannot be")
+                raise ConfigError(f"{path}: sample {key[0]!r:.100} has an invalid epoch or time")
             seen.add(key)
             yield _record(entry, packer)
 

@@ -46,7 +46,7 @@ def run_folders(folder: Path) -> list[Path]:
                 if path not in recorded:
                     print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
             if recorded and others:
-                print_note(f"note: runs further below are left out ({len(others)}); name them too, such as {others[0]}")
+                print_note(f"note: left out, runs in subfolders ({len(others)}); name them too, such as {others[0]}")
         for path in folders:
             if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
                 such = f", but holds those of runs: name one, such as {others[0]}" if others else ""

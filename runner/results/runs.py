@@ -70,7 +70,7 @@ class Run:
     @cached_property
     def changed(self) -> list[str]:
         """A warning for each file that is not as its run wrote it. Raises ConfigError for a damaged manifest."""
-        hint = f"python -m runner.report verify {quoted(self.folder)} compares all"
+        hint = f"python -m runner.report verify {quoted(self.folder)} checks all files"
         return [f"warning: {change.line}; {hint}" for change in changed_files(self.folder, contents=True)]
 
     @cached_property

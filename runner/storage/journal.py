@@ -125,7 +125,7 @@ class Journal(AbstractContextManager["Journal"]):
             self._seal()
         except OSError as error:  # nothing is lost: the next process that opens the journal seals it
             why = error.strerror or error
-            log.warning("the journal %s was not sealed: %s; nothing is lost, the next run does it", self.folder, why)
+            log.warning("the journal %s was not sealed: %s; nothing is lost, the next run seals it", self.folder, why)
             if self._writer is not None:
                 self._writer.release()
                 self._writer = None

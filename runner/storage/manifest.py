@@ -80,7 +80,7 @@ def refuse_others(folder: Path, facts: Manifest) -> None:
     before, after = {**old, **data[0]}, {**facts, **data[1]}
     for name in _SAME:
         if (was := before.get(name)) != (now := after.get(name)):
-            raise ConfigError(f"{folder} was begun with another value of {name}: it was {was}, now it is {now}")
+            raise ConfigError(f"{folder} was started with another value of {name}: it was {was}, now it is {now}")
 
 
 def read(folder: Path) -> Manifest:
@@ -117,7 +117,7 @@ def _read(folder: Path, form: type) -> Any:
     except ValueError as error:
         problem = str(error)
     if problem:
-        raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
+        raise ConfigError(f"{path} is damaged ({problem}), so its run cannot be identified")
     return found
 
 

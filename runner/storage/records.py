@@ -30,7 +30,7 @@ _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
 _VALUES = tuple((name, kinds_of(get_args(fields_of(Record)[name])[1])) for name in ("scores", "ceilings", "strata"))
-REPAIR = f"put {FILE} back, or delete it and resume, and the journal answers again"
+REPAIR = f"restore {FILE}, or delete it and resume: the journal answers its calls"
 
 
 def record_of(
@@ -231,8 +231,8 @@ def _repair(folder: Path) -> set[tuple[str, int]]:
     if lost := len(texts):
         fresh.unlink()
         raise ConfigError(
-            f"{folder}: {lost} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"
-            f" {FILE} and resume, and the journal answers again"
+            f"{folder}: {lost} texts of its records are lost with a texts-*.jsonl.gz: restore it, or delete"
+            f" {FILE} and resume: the journal answers its calls"
         )
     if complete:
         fresh.unlink()

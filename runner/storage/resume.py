@@ -36,7 +36,7 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
     if resume is None:
         if named and (wanted / records.FILE).exists():
             how = setting("run.resume", wanted)
-            raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
+            raise ConfigError(f"{wanted} contains a run already; resume it with {how}, or name another folder")
         return wanted if named else unused(wanted)
     folder = Path(resume)
     if resume == "last":
@@ -118,18 +118,18 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
     raw, known = path.read_bytes(), manifest.read(folder).get("config")
     if known and manifest.digest(raw) not in known:
         raise ConfigError(
-            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
+            f"{path} was changed after the run ({manifest.FILE} has its digest): restore it, or name another folder"
         )
     try:
         begun, problem = parse(raw.decode("utf-8")), "it holds no config"
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         begun, problem = None, str(error)
     if not isinstance(begun, dict):
-        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
+        raise ConfigError(f"{path} is damaged, so the run cannot be compared: {problem}")
     refuse_imported(begun)
     if changes := differences(begun, cfg):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
-        raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
+        raise ConfigError(f"{folder} was started with another config: {'; '.join(changes[:3])}{more}")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

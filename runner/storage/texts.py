@@ -156,7 +156,7 @@ class TextReader:
                     return [_paragraph(parts, n) for n in orjson.loads(line)[2]]
                 except (ValueError, TypeError, LookupError) as error:
                     raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
-        text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
+        text = f"a texts-*.jsonl.gz is missing or cut off: none has the text {name}"
         raise ConfigError(f"{self._folder}: {text}")
 
     def __getitem__(self, name: str) -> str:

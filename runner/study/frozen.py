@@ -49,7 +49,7 @@ class Frozen:
             raise ConfigError(f"protocol={study} is not frozen: {again if study.exists() else 'there is no such file'}")
         if not logged or logged[-1]["digest"] != (digest := hashlib.sha256(raw).hexdigest()):
             was = f"is not what {log.file_of(study)} says was frozen"
-            raise ConfigError(f"{path} {was}: put it back from a copy, or: {again}")
+            raise ConfigError(f"{path} {was}: restore it from a copy, or: {again}")
         return cls(study, **json.loads(raw), digest=digest)
 
     @cached_property

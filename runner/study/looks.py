@@ -42,7 +42,7 @@ def refuse_unlogged(study: Path, folders: Iterable[Path]) -> None:
         notes = manifest.read(folder)
         if (of := notes.get("protocol")) and of["frozen"] in forms and notes["id"] not in ids:
             found = f"{folder} began under {study}, and {log.file_of(study)} has no line of it"
-            raise ConfigError(f"{found}: put the log back from a copy; resume a run that was killed as it began")
+            raise ConfigError(f"{found}: restore the log from a copy; resume a run that was killed as it began")
 
 
 def furthest_of(frozen: Frozen, runs: Sequence[StudyRun]) -> dict[tuple[str, int], StudyRun]:

@@ -52,7 +52,7 @@ class Hypothesis:
         if self.kind != "superiority" and not self.margin:
             raise ConfigError(f"margin: {self.kind} needs one above 0: the largest difference that does not matter")
         if (self.sd is None) == (self.differ is None):
-            raise ConfigError("sd: give sd, or of scores of 0 and 1 differ, and not both: the power depends on it")
+            raise ConfigError("sd: give sd or, for scores of 0 and 1, differ, and not both: the power depends on it")
         if self.differ is not None and self.differ < abs(self.expected):
             raise ConfigError(f"differ: {self.differ} of the pairs cannot make a gain of {self.expected}")
         if min(self.room) <= 0:
@@ -148,7 +148,7 @@ class Study:
             if unknown := next((arm for arm in one.compare if arm not in self.arms), None):
                 raise ConfigError(f"arms: {one.name} compares {unknown!r}; {nearest(unknown, self.arms)}")
         if list(self.looks) != sorted(set(self.looks)) or any(n >= self.samples for n in self.looks):
-            raise ConfigError(f"looks: {list(self.looks)} should rise, and be below the {self.samples} samples")
+            raise ConfigError(f"looks: {list(self.looks)} must increase, and be below the {self.samples} samples")
         if self.final_alpha <= 0:
             raise ConfigError(f"looks: {len(self.looks)} of {LOOK:g} each leave nothing of alpha {self.alpha:g}")
 

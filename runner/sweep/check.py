@@ -61,7 +61,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
     shared = [f"several jobs would write to {f}{hint}" for (f, hint), n in folders.items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(text) for n, text in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
-        bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
+        bad[0] = ConfigError("budget.run is one budget for the whole sweep: it cannot be varied")
     if bad:
         _print_errors(plan, dict(sorted(bad.items())))
         raise SystemExit(2)
@@ -72,7 +72,7 @@ def sweep_folder(config: DictConfig) -> Path:
     folder, words = Path(config.hydra.sweep.dir), words_of(config, "hydra")
     if run_dir := next((word for word in words if word.startswith("hydra.run.dir=")), None):
         wanted = run_dir.replace("run", "sweep", 1)
-        raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is named by {wanted}")
+        raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is set by {wanted}")
     given = any(word.startswith("hydra.sweep.dir=") for word in words)
     return folder if given else unused(folder)
 
@@ -95,7 +95,7 @@ def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
-        raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
+        raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: remove them")
     experiment = prepare(cell.config, loader)
     if experiment.cfg["run"]["resume"] is not None:
         raise ConfigError(

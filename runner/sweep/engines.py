@@ -195,7 +195,7 @@ class RaySettings:
 
     def __post_init__(self) -> None:
         if self.address is not None and self.processors is not None:
-            raise ConfigError("processors: it is for a Ray that is started here, and address names another")
+            raise ConfigError("processors: it is for a Ray started by this command, and address names another")
 
 
 class Ray(Launcher):
@@ -213,7 +213,7 @@ class Ray(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Jobs reach Ray from our sweeper, which checked them. Raises ConfigError."""
-        raise ConfigError("hydra/launcher=ray goes with hydra/sweeper=wardround")
+        raise ConfigError("hydra/launcher=ray needs hydra/sweeper=wardround")
 
 
 def by_ray(settings: RaySettings, queue: deque[RemoteJob]) -> Ends:

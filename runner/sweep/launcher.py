@@ -180,7 +180,7 @@ class Launcher(HydraLauncher):
 
         async def run_checked() -> int:
             if resources.is_endpoint_down(cell.cfg):
-                raise ConfigError("not begun: its model gave others errors")
+                raise ConfigError("not started: its model returned errors to other jobs")
             experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
             return await run_job(experiment, cell.folder, resources, resources.lease(experiment, begun))
 

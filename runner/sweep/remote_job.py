@@ -190,7 +190,7 @@ def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs
     first = remaining[0]
     tracking.prepare(first.cfg, first.home, total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
-        print_note(f"budget.run is divided: each of {len(remaining)} jobs may take its part: they share no process")
+        print_note(f"budget.run is divided: each of {len(remaining)} jobs has an equal part")
     callbacks = launcher.hydra_context.callbacks
     for cell in remaining:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
@@ -225,10 +225,10 @@ def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
             deaths[order.label] += 1
             if deaths[order.label] <= RESTARTS:
                 queue.append(order)
-                print_note(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+                print_note(f"job {order.label}: {end.why}; it is restarted, finished work is kept")
             else:
-                ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
+                ended[order.label] = JobResult(1, f"{end.why}, as in {RESTARTS} earlier starts")
     if deaths:
         counts = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
-        print_note(f"begun again since their processes died: {counts}")
+        print_note(f"restarted after their processes died: {counts}")
     return [ended[order.label] for order in orders]

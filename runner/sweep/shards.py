@@ -27,9 +27,9 @@ def split(cell: Cell, experiment: Experiment) -> None:
     n, folder = parts_of(cell.cfg), cell.folder
     begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
     if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun whole; resume without run.shards")
+        raise ConfigError(f"{folder} was started undivided; resume without run.shards")
     if begun and n not in begun and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun in {max(begun)} parts; resume with run.shards={max(begun)}")
+        raise ConfigError(f"{folder} was started in {max(begun)} parts; resume with run.shards={max(begun)}")
     if n is None or cell.complete:
         return
     if cell.cfg.get("stage") is not None:
@@ -37,7 +37,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
     if experiment.source is not None and declared(experiment.source, SourceTraits).grows:
         raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):
-        raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
+        raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; each part needs at least one")
     cell.facts, cell.ids = facts_of(experiment), tuple(sample.problem.id for sample in experiment.samples)
     cell.parts = [_part(cell, experiment, i, n) for i in range(1, n + 1)]
 
@@ -63,7 +63,7 @@ def gather(cell: Cell, jobs: int) -> None:
     broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)
-        cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts broke off: {reasons}"
+        cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts failed: {reasons}"
         return
     from runner.results.sections.report import status_line
     from runner.tracking import track

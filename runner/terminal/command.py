@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
             message = f"{message}; {near}".rstrip("; ")
         if "required" in message or "expected" in message:
             message += f"; {' '.join(self.format_usage().split())}"
-        raise ConfigError(f"{message}; {self.prog} --help lists what there is")
+        raise ConfigError(f"{message}; {self.prog} --help lists all of them")
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def stopping(calls: Callable[[], str] = lambda: "calls in flight are") -> Iterat
         assert callable(following), "else it does not come here"
         signal.signal(number, following)
         with suppress(RuntimeError):  # it came while something else was being printed
-            print_note(f"stopping; finished calls are kept, {calls()} cut; Ctrl-C again breaks off at once")
+            print_note(f"stopping; finished calls are kept, {calls()} cut; Ctrl-C again stops at once")
         following(number, frame)
 
     if callable(following):

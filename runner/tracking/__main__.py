@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     places = [place for place in options.places if (place / unsent.FOLDER).is_dir()]
     if not places:
-        print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
+        print_note(f"no runs were tracked in {options.places[0]}: start in the folder of the runs, or name their PLACE")
         return 2
     with closing(SendProgress(sum(len(unsent.markers(place)) for place in places))) as progress:
         found = [send_unsent(place, report=progress.report) for place in places]

@@ -121,7 +121,7 @@ def job_of(folder: Path) -> Job:
     """Read a run folder. Raises OSError, without a manifest, and Damaged for one that no run wrote so."""
     notes: Mapping[str, Any] = manifest.read(folder)
     if bad := [key for kind, keys in _READ.items() for key in keys if not isinstance(notes.get(key), kind | None)]:
-        raise Damaged(f"{folder / manifest.FILE} is damaged: {bad[0]} is {str(notes[bad[0]])[:80]!r}; put it back")
+        raise Damaged(f"{folder / manifest.FILE} is damaged: {bad[0]} is {str(notes[bad[0]])[:80]!r}; restore it")
     remember(folder, {})
     return Job(folder, manifest.read(folder), stored_metrics(folder).get("metrics", {}))
 

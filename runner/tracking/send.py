@@ -157,7 +157,7 @@ class Progress:
             except failures(ConfigError) as error:
                 self._next = time.monotonic() + _QUIET_SECONDS
                 why = short(error, database_of(work.uri) if work else None)
-                unsent.note(place, [f"MLflow does not get the progress, the run continues without it: {why}"])
+                unsent.note(place, [f"MLflow does not show the progress, the run continues: {why}"])
 
     def _send(self, marker: Path, work: UnsentRun, figures: Mapping[str, float]) -> None:
         if marker not in self._runs:

@@ -215,14 +215,14 @@ def short(error: object, database: Path | None = None) -> str:
     if database is not None and text.startswith(_UNREADABLE):
         return damaged(database, text.removeprefix(_UNREADABLE))
     if database is not None and not isinstance(error, Unwritable) and any(full in text for full in _FULL):
-        return f"the disk of {database} or its artifacts is full: make room there"
+        return f"the disk of {database} or its artifacts is full: free space there"
     return text[:300] or type(error).__name__
 
 
 def damaged(database: Path, found: str) -> str:
     """What is wrong with a database that SQLite cannot read, and what to do."""
     again = "python -m runner.report track FOLDER sends again what was in it"
-    return f"{database} is damaged ({found}): rename it, and the next command makes a new one; {again}"
+    return f"{database} is damaged ({found}): rename it, and the next command creates a new one; {again}"
 
 
 def view_url(

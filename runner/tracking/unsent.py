@@ -42,7 +42,7 @@ class Unsent:
         match self.config:
             case {"name": str(), "tracking": {"uri": str()}}:
                 return
-        raise ConfigError("config: no command wrote it so")
+        raise ConfigError("config: it was changed, or no command wrote it")
 
     @property
     def uri(self) -> str:

@@ -64,5 +64,5 @@ def test_unresolved_or_escaping_path_is_refused(text, message, tmp_path, monkeyp
 
 
 def test_key_without_a_path_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="seed: a replay takes nothing that could change"):
+    with pytest.raises(ConfigError, match="seed: a replay accepts no setting that could change"):
         resolved({"seed": 0}, tmp_path, {"seed": "1"})

@@ -97,7 +97,7 @@ def test_a_check_changes_settings_of_the_model_only():
         "model.competence": 0.5, "models.judge.name": "x",
     }  # fmt: skip
     for word in ("seed=1", "model=openai", "agent.strategies=[]", "model.name"):
-        with pytest.raises(ConfigError, match="a check changes settings of the model only"):
+        with pytest.raises(ConfigError, match="a check can only change settings of the model"):
             list(changes_of([word]))
 
 

@@ -99,7 +99,7 @@ def test_given_folder_may_hold_other_files_but_not_a_run(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert folder_for(CFG, tmp_path, named=True) == tmp_path
     (tmp_path / "records.jsonl").write_text("")
-    with pytest.raises(ConfigError, match=r"holds a run already; resume it with run\.resume="):
+    with pytest.raises(ConfigError, match=r"contains a run already; resume it with run\.resume="):
         folder_for(CFG, tmp_path, named=True)
 
 
@@ -128,7 +128,7 @@ def test_nothing_to_resume_is_reported(tmp_path):
 def test_another_config_is_refused_with_its_differences(tmp_path):
     folder = begin_run(tmp_path / "run")
     with pytest.raises(
-        ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
+        ConfigError, match="was started with another config: limit was null, now is 3; seed was 0, now is 1"
     ):
         folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", named=False)
 
@@ -272,7 +272,7 @@ def test_config_not_written_by_the_run_is_named(tmp_path, change):
     path, text = tmp_path / "config.yaml", written(cfg)
     manifest.begin(tmp_path, {}, text)
     path.write_text(change(text))
-    with pytest.raises(ConfigError, match=r"config\.yaml is not as the run left it \(manifest\.json has its digest\)"):
+    with pytest.raises(ConfigError, match=r"config\.yaml was changed after the run \(manifest\.json has its digest\)"):
         refuse_changes(tmp_path, cfg)
     path.write_text(text)
     manifest.begin(tmp_path, {}, written(cfg | {"run": {}}))

@@ -105,7 +105,7 @@ def test_ctrl_c_is_acknowledged_before_closing(interrupted):
     done = interrupted("model", "Once")
     stopping, closed, *_ = done.err.splitlines()
     assert (done.code, closed) == (130, "closed")
-    assert stopping == "stopping; finished calls are kept, 1 call in flight is cut; Ctrl-C again breaks off at once"
+    assert stopping == "stopping; finished calls are kept, 1 call in flight is cut; Ctrl-C again stops at once"
 
 
 def test_ctrl_c_during_the_checks_gives_no_hydra_warning(interrupted, home):
