@@ -99,9 +99,9 @@ class _Contents:
 
 
 def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
-    """Write a bundle of finished runs. Returns what to print about it. Raises ConfigError, and then writes nothing.
-    Every run is run once more from its journal, which shows what it used and that it can be replayed. ``with_data``:
-    trajectories of data that are not open may be included, and open data whatever their licence."""
+    """Write a bundle of finished runs. Returns the lines to print. Raises ConfigError, and then writes nothing. Every
+    run is replayed from its journal, to find the calls that it used and to check that it can be replayed.
+    ``with_data``: trajectories of data that are not open may be included, and open data whatever their licence."""
     if target.suffix != ".zip":
         raise ConfigError(f"bundle {target}: a bundle is a zip file; name it {target.with_suffix('.zip')}")
     configs, contents = [renew(config_of(folder)) for folder in folders], _Contents(with_data)

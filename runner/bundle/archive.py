@@ -44,7 +44,7 @@ class RunEntry(BaseModel):
 
 
 class Head(BaseModel):
-    """What is read of ``bundle.json``; ``members``: name -> size and SHA-256."""
+    """The fields of ``bundle.json`` that are read; ``members``: name -> size and SHA-256."""
 
     name: Slug
     runs: Annotated[list[RunEntry], MinLen(1)]
@@ -99,7 +99,7 @@ class Archive:
         return cls(path, head, members)
 
     def extract(self, folder: Path) -> list[str]:
-        """Write all members below ``folder``. Returns the names of those that are not what was packed."""
+        """Write all members below ``folder``. Returns the names of those that were changed after packing."""
         changed = []
         with zipfile.ZipFile(self.path) as archive:
             for name, listed in self.head.members.items():

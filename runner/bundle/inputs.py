@@ -114,10 +114,10 @@ def _opened_files() -> set[str]:
 
 
 def may_include(notes: Manifest, privacy: str, with_data: bool, paths: Mapping[str, Path]) -> tuple[bool, str]:
-    """Whether the data of a run may be in a bundle, and why. ``with_data``: the packer asked for it. Data that are not
-    open never may; others where the comment at the head of their choice's YAML names a licence that lets everyone pass
-    them on, and ``paths`` (by key of the config) are the files that it means: no command, experiment or custom choice
-    put others in their place."""
+    """Whether the data of a run may be in a bundle, and why. ``with_data``: the user requested it. Data that are not
+    open never may; other data may if the comment at the head of their choice's YAML names a licence that permits
+    redistribution, and ``paths`` (by key of the config) are the files of that choice, not replaced by a command, an
+    experiment or a custom choice."""
     if privacy != "open":
         return False, f"left out, they are {privacy}"
     if with_data:

@@ -1,4 +1,4 @@
-"""A bundle is replayed: ``python -m runner run.replay=FILE.zip [tracking=...] [hydra.run.dir=...] [KEY=PATH ...]``.
+"""Replay a bundle: ``python -m runner run.replay=FILE.zip [tracking=...] [hydra.run.dir=...] [KEY=PATH ...]``.
 
 Everything comes from the file and no model is asked; at the end records and metrics are compared.
 """

@@ -74,7 +74,7 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
 
 def resolved(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> dict[str, Any]:
     """The config of a bundle with paths of this machine. ``paths``: key -> path, of the command line. Raises
-    ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data."""
+    ConfigError for a path that is not given here, and for one that points outside the bundle or the data."""
 
     def change(key: str, text: str) -> str:
         if key in paths:
@@ -119,9 +119,9 @@ def _leads_out(text: str) -> bool:
 
 
 def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
-    """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says. Templates
-    are code, too: the prompts of a user's own folder are rendered by an engine that can call functions. ``cfg`` has the
-    paths of this machine; ``own_prompts``: the bundle itself says that it has some."""
+    """Raises ConfigError for a config that names code from outside the project, as ``takes_code`` of the parts
+    declares. Templates are code, too: the prompts of a user's own folder are rendered by an engine that can call
+    functions. ``cfg`` has the paths of this machine; ``own_prompts``: the bundle itself says that it has some."""
     if allowed := cfg["run"].get("allow_targets"):
         what = f"parts of the packages {', '.join(map(str, allowed))}"
     elif own_prompts:

@@ -46,7 +46,7 @@ def line(ok: object, name: str, found: str, hint: str = "", otherwise: str = MIS
 
 
 def catalogue() -> Catalogue:
-    """Imported where it is used: a library that it needs may be what is missing."""
+    """Imported here: a library that it needs may be missing."""
     from runner.config.catalogue import Catalogue
 
     return Catalogue()

@@ -1,5 +1,5 @@
-"""A composed config: its plain values, the file and line or word each is from, and what is wrong before any part is
-built."""
+"""A composed config: its plain values, the file and line or word each is from, and the errors that are found before any
+part is built."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -91,7 +91,7 @@ def invalid_choice(words: Iterable[str], catalogue: Catalogue) -> Finding | None
 
 
 def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
-    """Name the place, what was found and what would be right."""
+    """Name the place, the value that was found and the valid values."""
     cause = error.__cause__
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark

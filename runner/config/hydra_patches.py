@@ -92,7 +92,7 @@ class Kept(ConfigRepository):
 
 @cache
 def apply_patches() -> None:
-    """Put all in place, once per process; of other versions than the known ones, only what decides the mode."""
+    """Apply all patches, once per process; for unknown versions only those that decide the mode."""
     setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
     if (hydra.__version__.rpartition(".")[0], omegaconf.__version__.rpartition(".")[0]) != KNOWN:
         return

@@ -130,7 +130,7 @@ def _show(canary: Canary) -> None:
 
 
 def end_of_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print what nobody expected; Python itself would end with the code of drift."""
+    """Print an unexpected error; Python's own exit code would be that of drift."""
     sys.__excepthook__(kind, error, trace)
     raise SystemExit(BUG)
 

@@ -1,8 +1,6 @@
-"""A canary set: samples of recorded runs that are asked again and again, and what was answered each time.
-
-Its folder holds ``canary.json`` (what is asked), ``askings.json`` (what was answered: the baseline first, then the
-checks) and a run folder per asking. Both files are replaced in one move, an asking counts once it is in the second.
-"""
+"""A canary set: samples of recorded runs that are repeated again and again, with the answers of each repetition. Its
+folder holds ``canary.json`` (samples and settings), ``askings.json`` (answers: the baseline first, then the checks) and
+a run folder per repetition. Both files are replaced atomically; a repetition counts when it is in the second."""
 
 import json
 from collections import Counter
@@ -151,9 +149,9 @@ class Canary:
         disk.replace(self.folder / ASKINGS, json.dumps(self.askings, ensure_ascii=False) + "\n")
 
     def ask(self, changes: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Ask all samples once, without the journal; of an asking that stopped early, those that are missing.
-        Returns the job's exit code, that of errors for too few answers, and the asking. Raises ConfigError where our
-        own side is not as it was."""
+        """Ask all samples once, without the journal; if an earlier attempt stopped early, only the missing ones.
+        Returns the job's exit code (that of errors for too few answers) and the answers. Raises ConfigError if data,
+        prompts, scorers or settings have changed."""
         number = len(self.askings)
         folder = self.folder / _FOLDER.format(number)
         experiment = self.experiment(number, changes)
@@ -188,8 +186,8 @@ class Canary:
         return f"repeat {number + 1}" if number < self.repeats else f"check {number - self.repeats + 1}"
 
     def experiment(self, number: int, changes: Mapping[str, Any]) -> Experiment:
-        """The recorded experiment on these samples, with a seed of its own in each asking, so that the askings differ
-        as repeats do. Raises ConfigError for what cannot be asked again."""
+        """The recorded experiment on these samples, with a new seed for each repetition, so that repetitions differ as
+        repeats do. Raises ConfigError for a run that cannot be repeated."""
         cfg = deepcopy({**self.cfg, "seed": builder.check(Settings, self.cfg, FILE).seed + number})
         for key, value in changes.items():
             set_value(cfg, key, value)

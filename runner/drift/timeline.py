@@ -26,7 +26,7 @@ _INTRO = (
 
 
 def add_check(canary: Canary, asking: Mapping[str, Any]) -> None:
-    """Test an asking against all before it, and add it with what was found."""
+    """Test a check against all earlier answers, and add it with its result."""
     known = [one["answers"] for one in (*canary.askings, asking)]
     samples = [[of[name] for of in known if name in of] for name in canary.samples if name in asking["answers"]]
     found: Found = newest_against_all(samples, seed=len(known))

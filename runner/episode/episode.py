@@ -170,7 +170,7 @@ class Episode(Branch):
         return [render(one.call, one.observation) for one in observed]
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run one call now, for whoever acts from outside; one after the other."""
+        """Run one call now, for an external agent; calls run one after the other."""
         async with self._calling:
             step = self._last
             seen = self.early if step is None else step.observed

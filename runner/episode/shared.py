@@ -169,7 +169,7 @@ class Branch:
 
     @property
     def memory(self) -> Memory | None:
-        """What was learnt before the evaluation: for the sample's own task, where the memory has a part for it."""
+        """The memory learnt before the evaluation: the part for the sample's task, if there is one."""
         memory = self.shared.parts.memory
         if memory is None:
             return None

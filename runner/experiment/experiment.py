@@ -37,8 +37,8 @@ _SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "se
 
 @dataclass(frozen=True)
 class Launch:
-    """How a run was asked for: choices per group, overrides, its place in a sweep (folder, job's name),
-    the keys that the sweep varies, and the job's number in it."""
+    """How a run was started: choices per group, overrides, its place in a sweep (folder, job's name), the keys that the
+    sweep varies, and the job's number in it."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     overrides: Sequence[str] = ()
@@ -80,7 +80,7 @@ class Experiment:
 
     @property
     def episodes(self) -> Sequence[tuple[Sample, int]]:
-        """What is run: samples with the number of the epoch, or of the fork."""
+        """The episodes to run: samples with the number of the epoch, or of the fork."""
         if self.forks is not None:
             return self.forks.order
         return [(sample, epoch) for sample in self.samples for epoch in range(self.epochs)]
@@ -132,7 +132,7 @@ def clean(sample: Sample) -> Sample:
 
 
 def facts_of(experiment: Experiment) -> Manifest:
-    """What is known before the first sample."""
+    """The facts that are known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
     servers = dict(declared(experiment.parts.toolset, ToolsetTraits).identities)
     prices = {role: row for role, model in experiment.models.items() if (row := declared(model, ModelTraits).price)}

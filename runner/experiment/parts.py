@@ -67,7 +67,7 @@ def named_parts(cfg: Mapping[str, Any], findings: list[Finding]) -> Named:
 
 
 def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -> dict[str, Any]:
-    """Key -> part. Adds what is wrong to ``findings``."""
+    """Key -> part. Adds errors to ``findings``."""
     allowed = cfg["run"].get("allow_targets") if isinstance(cfg.get("run"), Mapping) else None
     allow = tuple(map(str, allowed)) if isinstance(allowed, list) else ()
     made = {}
@@ -206,7 +206,7 @@ def _short(model: Model) -> str:
 
 
 def has_price(model: Model) -> bool:
-    """Whether what a model's calls cost is known; what is not live costs nothing."""
+    """Whether the cost of a model's calls is known; a model that sends nothing costs nothing."""
     row = declared(model, ModelTraits).price
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 

@@ -1,6 +1,6 @@
-"""Recorded episodes are continued in another way: ``python -m runner fork=RUN [fork.at=...] [agent=... ...]``.
+"""Continue recorded episodes in another way: ``python -m runner fork=RUN [fork.at=...] [agent=... ...]``.
 
-The config of the run is the base, other words are the intervention; the control continues it as it was.
+The config of the run is the base, other arguments are the intervention; the control continues it unchanged.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""An episode that one agent begins and another one ends: the second gets the problem, the tools as they are, and the
-actions of the first with what was observed."""
+"""An episode that one agent begins and another completes: the second gets the problem, the tools in their current
+state, and the actions of the first with their observations."""
 
 from dataclasses import dataclass, replace
 

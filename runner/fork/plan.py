@@ -29,7 +29,7 @@ class Intervention:
 
     @property
     def asks_alike(self) -> bool:
-        """Whether what is asked before the fork is what the run asked."""
+        """Whether the requests before the fork equal those of the run."""
         mine, theirs = self.experiment.cfg, self.base.cfg
         return self.hands_over or all(mine.get(key) == theirs.get(key) for key in _PREFIX)
 
@@ -91,7 +91,8 @@ class Plan:
 async def plans_of(
     arms: Sequence[Intervention], episodes: Sequence[Recorded], choices: Choices
 ) -> tuple[list[Plan], list[str]]:
-    """The plan of each arm, and lines on what is refused or left out, and why. No model is asked."""
+    """The plan of each arm, and lines on the episodes that are refused or left out, with the reasons. No model is
+    called."""
     refused, found = list[str](), dict[str, list[tuple[Recorded, Point, int]]]()
     points = dict[str, list[Point]]()
     for one in episodes:
@@ -128,7 +129,7 @@ async def _points(arm: Intervention, one: Recorded) -> tuple[list[Point], list[s
 
 
 async def _seen(arm: Intervention, one: Recorded, points: Sequence[Point]) -> tuple[list[Point], list[str]]:
-    """The points at which the results that an arm changes change what is asked next, and a line on the others."""
+    """The points at which the results that an arm changes also change the next request, and a line on the others."""
     hidden = [(point, await _hidden(arm, one, point)) for point in points]
     steps: dict[str, list[str]] = {}
     for point, why in hidden:

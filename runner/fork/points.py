@@ -51,8 +51,8 @@ class Point:
 
 
 def recorded(run: Run, experiment: Experiment, choices: Choices) -> list[Recorded]:
-    """The episodes that are asked for, in the order of the samples. Raises ConfigError for a record that is damaged,
-    and where there is none."""
+    """The requested episodes, in the order of the samples. Raises ConfigError for a damaged record, and if there are
+    none."""
     order = {sample.problem.id: n for n, sample in enumerate(experiment.samples)}
     named = choices.samples if not isinstance(choices.samples, str) else None
     if named is not None and (unknown := next((one for one in named if str(one) not in order), None)):
@@ -122,7 +122,7 @@ async def walk(parts: Parts, run: Experiment, one: Recorded, prefix: Prefix) -> 
 
 
 def points_of(prefix: Prefix) -> list[Point]:
-    """The decisions of a walk whose beginning was as the record says, in the order of the record."""
+    """The decisions of a repeated episode whose beginning equals the record, in the order of the record."""
     calls = sorted(set(prefix.decisions))
     ends = [*calls[1:], len(prefix.steps)]
     spans = [(call, prefix.steps[call:end]) for call, end in zip(calls, ends, strict=True)]

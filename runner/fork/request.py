@@ -1,4 +1,4 @@
-"""What is asked of a fork: the command line, and the interventions that a YAML of ``conf/forks`` lists."""
+"""The request for a fork: the command line, and the interventions that a YAML of ``conf/forks`` lists."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Arm:
 
     @property
     def kinds(self) -> list[str]:
-        """What is changed: groups of the config, lesson, result."""
+        """The kinds of changes: groups of the config, lesson, result."""
         groups = dict.fromkeys(word.lstrip("+").partition("=")[0].partition(".")[0] for word in self.set)
         return [*groups, *(["lesson"] if self.lesson else []), *(["result"] if self.result else [])]
 

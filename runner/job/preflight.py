@@ -1,4 +1,4 @@
-"""What a sweep will take, from a few of its samples: calls, tokens, money and time. What is not known is NaN."""
+"""Estimate the calls, tokens, cost and time of a sweep from a few of its samples. Unknown values are NaN."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UNKNOWN = "not known"
 
 
 async def run_preflight(jobs: Sequence[Job]) -> tuple[bool, Spent]:
-    """Run pilot samples of jobs, print the estimates, and ask. Returns whether to continue, and what was spent."""
+    """Run pilot samples of jobs, print the estimates, and ask. Returns whether to continue, and the spending."""
     first, spent = jobs[0].experiment, Spent()
     k = first.cfg["run"]["pilot"]
     async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:

@@ -142,8 +142,8 @@ class Job:
 
 
 def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = ()) -> Job:
-    """The job that Hydra starts now. What is not ``prepared`` was taken elsewhere by a launcher: it is built here, as
-    one of a sweep that varies the keys ``swept``."""
+    """The job that Hydra starts now. A job that is not ``prepared`` was moved to another process by a launcher: it is
+    built here, as part of a sweep that varies the keys ``swept``."""
     hydra: Any = HydraConfig.instance().cfg
     folder = Path(hydra.hydra.runtime.output_dir)
     if prepared is None:

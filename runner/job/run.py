@@ -91,14 +91,14 @@ class _Job:
         return code
 
     def table_so_far(self) -> Table:
-        """The table while samples run, of which only what is new since the last look is read."""
+        """The table while samples run; only new records since the last call are read."""
         begin, self.looked = self.looked, (self.folder / FILE).stat().st_size
         new = self.table(begin)
         self.seen = new if self.seen is None else self.seen.join([self.seen, new])
         return self.seen
 
     def table(self, begin: int = 0) -> Table:
-        """The columns of the records of those samples that are wanted now; ``begin``: bytes of records to skip."""
+        """The columns of the records of the requested samples; ``begin``: bytes of records to skip."""
         from runner.results.table import Table
 
         wanted = {(sample.problem.id, n) for sample, n in self.experiment.episodes}
@@ -202,10 +202,8 @@ class _Job:
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Run what remains, write the folder, print the table, track; or run the config's stage. Returns the exit code.
-
-    When cancelled, what is finished is kept, and sent to MLflow: the line after an interrupt does not wait for that.
-    """
+    """Run the remaining samples, write the folder, print the table, track; or run the config's stage. Returns the exit
+    code. When cancelled, finished samples are kept and sent to MLflow; an interrupt does not wait for that."""
     study(experiment)
     if experiment.cfg.get("stage") is not None:
         return await _run_stage(experiment, resources)

@@ -122,7 +122,7 @@ class SharedResources:
         )  # fmt: skip
 
     def finish(self, label: str, spent: Spent | None = None) -> None:
-        """A job has ended, or will not start: what it leaves of the budget goes to the others, once."""
+        """A job has ended, or will not start: its unused budget goes to the others, once."""
         if label not in self._finished:
             self._finished.add(label)
             self._budget_pool.finish(spent or Spent())

@@ -106,8 +106,8 @@ async def run_alone(job: Job) -> int:
 
 
 async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str]) -> int | str:
-    """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs. What
-    was ``reported`` of an earlier job is not printed again."""
+    """The exit code of a job, or the line with its error, which is logged: it must not stop other jobs. Errors that
+    were ``reported`` for an earlier job are not printed again."""
     import asyncio
 
     async def ended() -> int | SystemExit:

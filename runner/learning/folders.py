@@ -41,7 +41,7 @@ def _is_memory(folder: Path) -> bool:
 
 def find_recorded(cfg: Mapping[str, Any], run: Path, digest: str | None) -> Path | None:
     """The folder of the memory with this digest that a run in the folder ``run`` had: its config names it from a folder
-    above the run, or from here. None for one that was not learnt. Raises ConfigError where a named one is lost."""
+    above the run, or from here. None for a memory that was not learnt. Raises ConfigError if a named one is missing."""
     if not isinstance(memory := cfg.get("memory"), Mapping):
         return None
     root, named = Path(str(cfg["run"].get("memory"))), memory.get("path")

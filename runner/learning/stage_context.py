@@ -66,7 +66,8 @@ class Practice:
     async def run_sample(
         self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0
     ) -> EpisodeResult:
-        """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
+        """One episode; one that grows too long for the model has failed. Raises ModelError when it ended in an
+        error."""
         name, own = sample.problem.id, declared(self.agent, Requirements)
         solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
         scorers = self.parts.scorers.items()
@@ -137,7 +138,7 @@ class StageContext:
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
-        """A split to learn from, without what is evaluated. Raises ConfigError."""
+        """A split to learn from, without the evaluated samples. Raises ConfigError."""
         found = training(self.experiment, split, ("train",), "stage")
         if found is None:
             raise ConfigError("the dataset has no split to learn from besides the one that is evaluated")
@@ -184,7 +185,7 @@ class StageContext:
 
 
 def place_of_stage(experiment: Experiment) -> Path | None:
-    """The folder that a stage leaves; None where there is none, and a run leaves its own."""
+    """The output folder of a stage; None without a stage, since a run has its own."""
     if experiment.stage is not None:
         return experiment.stage.place
     return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])

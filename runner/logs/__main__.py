@@ -24,7 +24,7 @@ Reader: TypeAlias = Callable[[Path, str | None], Log]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Import logs. Exit code 2 for what is not one."""
+    """Import logs. Exit code 2 for a file that is not a log."""
     parser = Parser(
         prog="python -m runner.logs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -83,7 +83,7 @@ def plain(name: str) -> str:
 
 
 def number(value: Any) -> float | None:
-    """The number that a value is or stands for; None for what is unscored, or no number."""
+    """The number that a value is or represents; None for an unscored value or a value that is not a number."""
     if isinstance(value, str):
         value = _WORDS.get(value.lower(), value)
     try:
@@ -94,7 +94,7 @@ def number(value: Any) -> float | None:
 
 
 def calls_of(n: int, sent: Any = None, received: Any = None, usd: Any = None) -> CallUsage:
-    """Calls with the tokens and US dollars that a log has; None for what is not known."""
+    """Calls with the tokens and US dollars that a log has; None for unknown ones."""
     tokens = [
         int(one) if (one := number(of)) is not None and 0 <= one < _MAX_TOKENS else None for of in (sent, received)
     ]
@@ -138,7 +138,7 @@ def _records(log: Log, packer: Packer) -> Iterator[Record]:
 
 
 def steps_of(messages: Sequence[Message], started: float) -> list[Step]:
-    """A step per reply, with what was asked since the one before and the results of its tools."""
+    """A step per reply, with the messages since the previous one and the results of its tools."""
     steps, kept = list[Step](), 0
     for n, reply in enumerate(messages):
         if reply.role != "assistant":

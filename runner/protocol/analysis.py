@@ -1,4 +1,4 @@
-"""The analysis that a frozen study asks for: which runs count, which samples, and what is shown of each hypothesis."""
+"""The analysis of a frozen study: which runs and samples count, and the result of each hypothesis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Analysis:
 
     @property
     def study(self) -> Study:
-        """The study as it was frozen."""
+        """The frozen study."""
         return self.frozen.study
 
     @cached_property

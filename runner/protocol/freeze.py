@@ -60,7 +60,7 @@ def plan_of(path: Path, content: Any = None) -> Frozen:
 
 
 def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
-    """Raises ConfigError where the study says something else of a run than its settings do."""
+    """Raises ConfigError if the study and the settings of a run contradict each other."""
     if facts["models"] != study.models:
         raise ConfigError(f"{where}: models: found {facts['models']}, the study states {dict(study.models)}")
     if facts["shard"] is not None:
@@ -123,8 +123,8 @@ def weak(frozen: Frozen) -> list[str]:
 
 
 def freeze(path: Path, amend: str | None) -> Frozen:
-    """Write what is planned, once; again only as an amendment. The log's line is the last to be written: what it does
-    not name was not frozen. Raises ConfigError: then nothing is frozen."""
+    """Freeze the plan of a study, once; again only as an amendment. The log's line is written last: a form that it does
+    not name is not frozen. Raises ConfigError; then nothing is frozen."""
     if amend is not None and amend != without_surrogates(amend):
         raise ConfigError(f"--amend {amend!r} is not UTF-8: state the reason in UTF-8")
     plan = plan_of(path)

@@ -1,4 +1,4 @@
-"""The report of a study: what was asked, in that order; what was done otherwise; and apart from it all else."""
+"""The report of a study: the hypotheses in their order, the deviations, and separately all other sections."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ _EXPLORATORY = "Not asked in the protocol: exploratory, without any claim. "
 
 
 def sections(analysis: Analysis) -> list[Section]:
-    """What was asked, in that order, and how it was done."""
+    """The hypotheses in their order, and how they were tested."""
     n = len(analysis.study.primary)
     asked = [_asked("Primary hypotheses", analysis, analysis.findings[:n])]
     if analysis.study.secondary:
@@ -47,8 +47,8 @@ def sections(analysis: Analysis) -> list[Section]:
 
 
 def write(analysis: Analysis, home: Path, asked: Sequence[Section]) -> Path:
-    """Write page, Markdown and tables: what was ``asked``, the items of guidelines, then all other sections, marked as
-    exploratory. Returns the page."""
+    """Write page, Markdown and tables: the sections ``asked``, the items of guidelines, then all other sections, marked
+    as exploratory. Returns the page."""
     runs, study = list(analysis.runs.values()), analysis.study
     others = [replace(one, key=f"exploratory-{one.key}", title=f"Exploratory: {one.title}",
                       intro=_EXPLORATORY + one.intro) for one in sections_of(runs)] if runs else []  # fmt: skip

@@ -57,7 +57,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def refuse_missing(folder: Path) -> None:
-    """Raises ConfigError for a folder that is not there, with what is near."""
+    """Raises ConfigError for a missing folder, with the nearest names."""
     if not folder.exists():
         siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
         near = meant(folder.name, [path.name for path in siblings])

@@ -40,7 +40,7 @@ def append(file: int, data: bytes, path: Path) -> None:
 
 
 def replace(path: Path, text: str, mode: int = 0o666) -> None:
-    """Put a text in a file's place in one move. ``mode``: of a new file. Raises Unwritable, without a part of it."""
+    """Replace a file by a text atomically. ``mode``: of a new file. Raises Unwritable, and leaves no part."""
     fresh = path.with_name(path.name + ".tmp")
     try:
         fresh.touch(mode)

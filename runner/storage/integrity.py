@@ -18,7 +18,7 @@ class Damaged(ConfigError):
 
 
 class Change(NamedTuple):
-    """A file that is not as its run wrote it, and a line that says so."""
+    """A file that was changed after its run wrote it, and the message about it."""
 
     name: str
     line: str

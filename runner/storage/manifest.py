@@ -71,8 +71,8 @@ def digest(config: bytes) -> str:
 
 
 def refuse_others(folder: Path, facts: Manifest) -> None:
-    """Raises ConfigError, naming the difference, when a folder was begun with other prompts, data, scorers, models
-    or another part of the samples, whose content the config does not show."""
+    """Raises ConfigError, naming the difference, when a folder was started with other prompts, data, scorers, models or
+    another part of the samples, whose content the config does not show."""
     old = read(folder)
     if not old.get("prompts") and not old.get("dataset"):
         return
@@ -89,7 +89,7 @@ def read(folder: Path) -> Manifest:
 
 
 def read_begun(folder: Path) -> Manifest:
-    """The manifest of a run that was begun. Raises ConfigError, with what it lacks, for a damaged one or none."""
+    """The manifest of a started run. Raises ConfigError, with the missing fields, for a damaged or missing one."""
     found = read(folder)
     missing = _BEGUN - found.keys()
     for part, names in _WITHIN.items():

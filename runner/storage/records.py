@@ -138,9 +138,9 @@ def slim(record: Record) -> Record:
 def read(
     folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True, begin: int = 0
 ) -> Iterator[Record]:
-    """The whole records of a folder, in the order they were finished, or of these the ``wanted`` ones; a torn last line
-    is left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
-    skipped. Raises ConfigError for a line that no run wrote, and for a sample and epoch that are there twice."""
+    """The whole records of a folder, in the order they were finished, or only the ``wanted`` ones; a torn last line is
+    left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
+    skipped. Raises ConfigError for a line that no run wrote, and for a duplicated sample and epoch."""
     path = folder / FILE
     if not path.exists():
         return

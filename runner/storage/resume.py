@@ -111,8 +111,8 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError, naming the differences, when the folder was begun with another config, and for a config that
-    the run did not write."""
+    """Raises ConfigError, naming the differences, when the folder was started with another config, and for a config
+    that the run did not write."""
     if not (path := folder / CONFIG).exists():
         return
     raw, known = path.read_bytes(), manifest.read(folder).get("config")

@@ -132,7 +132,8 @@ class TextWriter:
 
 
 class TextReader:
-    """All texts of a run folder, by hash, decoded when they are read. Raises ConfigError for lines that are none."""
+    """All texts of a run folder, by hash, decoded when they are read. Raises ConfigError for lines that are not
+    texts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

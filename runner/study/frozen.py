@@ -54,7 +54,7 @@ class Frozen:
 
     @cached_property
     def study(self) -> Study:
-        """The study as it was frozen."""
+        """The frozen study."""
         return Study.of(self.content, str(place_of(self.path)))
 
     def changes(self) -> list[str]:
@@ -74,8 +74,8 @@ def place_of(study: Path) -> Path:
 
 
 def with_own_journal(cfg: dict[str, Any]) -> dict[str, Any]:
-    """A config whose calls are in a journal of its study, where it has one: what was asked before the study was frozen
-    must not answer."""
+    """A config whose calls are in a journal of its study, if there is one: replies from before the freeze must not be
+    used."""
     if not cfg["protocol"] or cfg["run"]["journal"] is None:
         return cfg
     return {**cfg, "run": {**cfg["run"], "journal": str(Path(cfg["protocol"]).with_suffix(".journal"))}}

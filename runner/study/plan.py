@@ -30,10 +30,10 @@ _LARGEST = 1_000_000  # bytes of a file
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is claimed of the first of two arms. ``direction``: which values of the metric are better. ``margin`` in
-    units of the metric; of superiority by how much at least. For the power: the ``expected`` gain, the standard
-    deviation of the differences of pairs (``sd``), or of scores of 0 and 1 the share of pairs that ``differ``; and how
-    alike the differences of one patient are (``within``, an intraclass correlation)."""
+    """A claim about the first of two arms. ``direction``: which values of the metric are better. ``margin`` in units of
+    the metric; of superiority by how much at least. For the power: the ``expected`` gain, the standard deviation of the
+    differences of pairs (``sd``), or of scores of 0 and 1 the share of pairs that ``differ``; and how alike the
+    differences of one patient are (``within``, an intraclass correlation)."""
 
     name: Name
     compare: Annotated[Sequence[str], Len(2, 2)]
@@ -72,7 +72,7 @@ class Hypothesis:
 
     @property
     def claim(self) -> str:
-        """What is claimed of the gain."""
+        """The claim about the gain."""
         low, high = self.bounds
         return f"gain > {low:g}" if math.isinf(high) else f"{low:g} < gain < {high:g}"
 

@@ -67,14 +67,14 @@ _COMMON = frozenset(
 
 
 class Restartable:
-    """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
+    """The callable for submitit: a job that resumes when it is preempted or out of time."""
 
     def __call__(self, order: RemoteJob) -> JobResult:
         """Run the job."""
         return run_remote_job(order)
 
     def checkpoint(self, order: RemoteJob) -> Any:
-        """The same job once more: its folder and the journal have what is finished."""
+        """The same job again: its folder and the journal have the finished work."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self, order)

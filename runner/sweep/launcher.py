@@ -110,8 +110,8 @@ class Sweeper(BasicSweeper):
 
 
 class Launcher(HydraLauncher):
-    """Runs the jobs that the sweeper has checked in one process and one event loop: each begins when its model has
-    slots that no running job wants; at most ``jobs`` run at once (None: as many as that takes)."""
+    """Runs the jobs that the sweeper has checked in one process and one event loop: each starts when its model has
+    slots that no running job needs; at most ``jobs`` run at once (None: as many as that takes)."""
 
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
@@ -129,7 +129,7 @@ class Launcher(HydraLauncher):
         self.context, self.task, self.config = hydra_context, task_function, config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Run all jobs; one that breaks off does not stop the others."""
+        """Run all jobs; a failed job does not stop the others."""
         setup_globals()
         configure_log(self.config.hydra.job_logging, self.config.hydra.verbose)
         assert len(job_overrides) == len(self.plan), "the sweeper hands over the plan"

@@ -55,7 +55,7 @@ class RemoteJob:
 
 @dataclass(frozen=True)
 class JobResult:
-    """How a job ended: its exit code, why it broke off, what it printed, and what it took, if its process knows."""
+    """How a job ended: its exit code, its error, its output, and its spending, if known."""
 
     code: int
     error: str = ""
@@ -117,7 +117,7 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
 
 
 def run_remote_job(order: RemoteJob) -> JobResult:
-    """Run a job to its end, whatever that is: nothing that it raises may stop the others, but for signals."""
+    """Run a job to its end. No exception may stop the other jobs, except signals."""
     from runner.job.run import run_job
 
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -202,7 +202,7 @@ def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs
 
 
 def ended(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
-    """Note how a job ended: its exit code, or why it broke off. Returns it in Hydra's words."""
+    """Record how a job ended: its exit code or its error. Returns Hydra's form of it."""
     cell.code, cell.error = (1, end) if isinstance(end, str) else (end, "")
     result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
     result.status = JobStatus.FAILED if cell.error else JobStatus.COMPLETED

@@ -57,8 +57,8 @@ class SearchRun:
 
 
 class Searcher(Sweeper):
-    """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
-    is run to its end with the same values before new trials are asked for."""
+    """Trials instead of all combinations. The same folder resumes: trials that were interrupted, failed or reached the
+    budget are completed with the same values before new trials are requested."""
 
     def sweep(self, arguments: list[str]) -> None:
         """Check the search, then ask, run and report until all trials are there or the budget is spent."""

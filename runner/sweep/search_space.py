@@ -95,8 +95,8 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Search:
-    """``search``. ``trials`` of the whole search, None: every point of a grid; ``at_once``: how many are asked for
-    together; ``prune_after``: samples after which a trial is held against the best one."""
+    """``search``. ``trials`` of the whole search, None: every point of a grid; ``at_once``: how many are requested
+    together; ``prune_after``: samples after which a trial is compared with the best one."""
 
     objectives: Mapping[str, Direction] | None = None
     trials: Positive | None = 20

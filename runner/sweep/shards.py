@@ -23,7 +23,8 @@ _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what t
 
 
 def split(cell: Cell, experiment: Experiment) -> None:
-    """Give a job its parts, unless it is finished. Raises ConfigError, also for a folder that was begun otherwise."""
+    """Give a job its parts, unless it is finished. Raises ConfigError, also for a folder that was started with other
+    parts."""
     n, folder = parts_of(cell.cfg), cell.folder
     begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
     if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
@@ -59,7 +60,7 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
 
 
 def gather(cell: Cell, jobs: int) -> None:
-    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended."""
+    """Make one run of a job's parts, send it to MLflow as one of ``jobs``, and print how it ended."""
     broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)

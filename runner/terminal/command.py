@@ -65,7 +65,7 @@ def exit_code_of(command: Callable[[], int | None]) -> int:
 
 
 def reader_left() -> int:
-    """Print the rest to nobody: a reader such as ``head`` has seen enough. Returns the exit code."""
+    """Discard the rest of the output: its reader, such as ``head``, has closed the pipe. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

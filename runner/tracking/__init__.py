@@ -168,8 +168,8 @@ def wait() -> None:
 
 
 def end() -> int:
-    """Print where to look, what is still being sent, and what was not; wait for that where ``tracking.wait`` is set.
-    Returns 1 where the wait was in vain."""
+    """Print the address, and the runs that are being sent or were not sent; wait for them if ``tracking.wait`` is set.
+    Returns 1 if one was not sent."""
     command = _command()
     to_wait, unmarked, command.unmarked = bool(command.tracking.get("wait")), command.unmarked, 0
     if not command.marked:

@@ -220,7 +220,7 @@ def short(error: object, database: Path | None = None) -> str:
 
 
 def damaged(database: Path, found: str) -> str:
-    """What is wrong with a database that SQLite cannot read, and what to do."""
+    """The damage of a database that SQLite cannot read, and the remedy."""
     again = "python -m runner.report track FOLDER sends again what was in it"
     return f"{database} is damaged ({found}): rename it, and the next command creates a new one; {again}"
 
@@ -243,7 +243,7 @@ def base_url(tracking: Mapping[str, Any]) -> str:
 
 
 def place_of(uri: str) -> Path:
-    """The folder of what is remembered of a store on this machine: that of its database, or one for the server."""
+    """The folder of a store's state on this machine: that of its database, or one for the server."""
     database = database_of(uri)
     return PLACE / sha256(uri.encode()).hexdigest()[:16] if database is None else database.parent
 
