@@ -151,7 +151,7 @@ CONTROL = "build"  # the builder on the toolset's side, which knows what is miss
 
 @dataclass(frozen=True, kw_only=True)
 class BuildsTools:
-    """The base of agents that may have tools built. ``build_tools`` simulated: after a refusal it requests the tool in
+    """The base of agents that can request tools. ``build_tools`` simulated: after a refusal it requests the tool in
     words; a builder that knows what was removed provides it where the request is specific enough. code: ``BuildTool``
     is offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox."""
 
@@ -174,7 +174,7 @@ class BuildsTools:
         )
 
     def check_offer(self, offer: Offer) -> None:
-        """Raises ConfigError where the simulated builder is asked for and the offer has none."""
+        """Raises ConfigError if the simulated builder is requested and the offer has none."""
         if self.build_tools == "simulated" and CONTROL not in offer.controls:
             raise ConfigError(
                 "agent.build_tools=simulated needs one of the conditions insufficient_config1, insufficient_config2 and"

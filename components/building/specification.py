@@ -46,7 +46,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Specification:
-    """``parameters`` is a JSON schema of type object; ``examples`` are valid by it and their outputs of one kind."""
+    """``parameters`` is a JSON schema of type object; ``examples`` conform to it, and their outputs are of one kind."""
 
     name: str
     description: str

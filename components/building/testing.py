@@ -1,7 +1,5 @@
-"""Whether a builder's code is the tool that was specified.
-
-It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the specification.
-"""
+"""Test whether a builder's code is the specified tool. It runs in the sandbox only, and its own statements do not
+count: this process compares its outputs with the specification."""
 
 import json
 import math

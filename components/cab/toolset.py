@@ -56,7 +56,7 @@ class Clinical:
 
     @property
     def traits(self) -> ToolsetTraits:
-        """Its tools, what services may be asked, and what the chosen tools lack; their calls will fail."""
+        """Its tools, the permitted services, and what is missing for the chosen tools; their calls will fail."""
         lacking = {name: declared(tool, ToolTraits).missing for name, tool in self._chosen.items()}
         notes = [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
         return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)

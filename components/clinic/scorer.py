@@ -47,13 +47,13 @@ class Terminology(Protocol):
 
     @property
     def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
+        """The missing files and how to get them; empty when all exist."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """``score/exact``: the answer is the reference's name, but for case, accents, punctuation and articles; of
-    "Disease (D)" either name counts. ``score/strict``: so it is, or the terminology knows both as one concept.
+    """``score/exact``: the answer is the reference's name, ignoring case, accents, punctuation and articles; of
+    "Disease (D)" either name counts. ``score/strict``: the same, or the terminology has both as one concept.
     ``clinic/suspected``: a wrong answer names what a bias suggests (``suspected``, a regular expression); unscored
     where the reference does too. ``clinic/questions`` and ``clinic/tests`` count what was answered, on every line of
     work; ``clinic/cost`` is what that costs: ``question`` units each, and for an order the sum of all ``prices`` whose
@@ -73,7 +73,7 @@ class Diagnosis:
 
     @property
     def traits(self) -> ScorerTraits:
-        """What decides, and what is counted."""
+        """The deciding score, and the counts."""
         return ScorerTraits(
             names=(*RIGHT, *COUNTS), decides=STRICT, lower=(SUSPECTED, COST), neither=(QUESTIONS, TESTS),
             units={QUESTIONS: "questions", TESTS: "tests", COST: "units"}, by=("specialty",),

@@ -25,7 +25,7 @@ class Denied(Striking):
 @dataclass(frozen=True)
 class Unavailable(Striking):
     """Every call of a struck tool fails from its ``from_call``-th on, counted in each line of work of an episode.
-    ``rate``: the share of tools that go down in an episode, drawn for each tool alone. They stay down."""
+    ``rate``: the share of tools that go down in an episode, drawn for each tool alone. They stay unavailable."""
 
     from_call: Annotated[int, Ge(1)] = 1
     kind: ClassVar[str] = "unavailable"

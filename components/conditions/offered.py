@@ -1,4 +1,4 @@
-"""What is offered of a toolset: all of it, less, or what two conditions make of it."""
+"""Offer a whole toolset, a part of it, or the result of two conditions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

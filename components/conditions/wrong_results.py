@@ -23,7 +23,7 @@ class Noisy(Striking):
     kind: ClassVar[str] = "noisy"
 
     async def strike(self, call: Struck) -> Observation:
-        """Put the numbers off. Raises ToolError as the tool does."""
+        """Change the numbers. Raises ToolError as the tool does."""
 
         def off(_: str, value: Any) -> str | None:
             found = shifted(str(value), self.amount, call.rng)
@@ -40,7 +40,7 @@ class Noisy(Striking):
 
 @dataclass(frozen=True)
 class Stale(Striking):
-    """A struck call is answered with what is out of date.
+    """A struck call returns an outdated result.
 
     That is what the same tool returned to this line's last call of other arguments; the call is not made then, and
     nothing else of the sample changes. Where there is none, the answer has the numbers of an earlier time, made here:
@@ -67,9 +67,9 @@ class Stale(Striking):
 
 @dataclass(frozen=True)
 class Contradictory(Striking):
-    """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give. The
-    other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a memory of
-    values both are kept, in a random order, each with its tool. Nothing says which one is right."""
+    """A struck call returns two answers, the tool's own and one attributed to another offered tool. The other answer is
+    made here: other numbers, or, where there are none, that nothing confirms the first. In a memory of values both are
+    kept, in a random order, each with its tool. Nothing says which one is right."""
 
     kind: ClassVar[str] = "contradictory"
 

@@ -36,7 +36,7 @@ _PART = re.compile(r"((?<=[.!?])\s+|\n+)")  # between two sentences
 class Perturbed:
     """The samples of ``inner``, those of its evaluated split perturbed in each way of ``perturb`` where one fits.
 
-    ``options``: in another order, with the target's letter; not where an option speaks of others or is a letter itself.
+    ``options``: in another order, with the target's letter; not if an option refers to others or is a letter itself.
     ``paraphrase``: words of the table, each occurrence one of its ways of saying it. ``context``: each sentence is left
     out with probability ``dropped``, one at least and never all; where there is none, of the question before its last
     sentence, if it has options. Draws depend on ``seed`` and the sample's id. ``metadata["perturbed"]`` lists what was
@@ -75,7 +75,7 @@ class Perturbed:
 
     @property
     def fingerprint(self) -> str:
-        """That of the dataset within, and of all that decides what is changed."""
+        """The fingerprint of the inner dataset, and of all settings that decide the changes."""
         if not self.perturb:
             return self.inner.fingerprint
         settings = f"{self.inner.fingerprint}/{sorted(self.perturb)}/{self.dropped}/{self.seed}/".encode()

@@ -46,7 +46,7 @@ def marks(observed: Observed) -> Sequence[Mapping[str, Any]]:
 
 
 def fault_lines(observed: Observed) -> list[str]:
-    """The faults of a call in a line each, for readers: what was shown, and what was right."""
+    """The faults of a call in a line each, for readers: the shown and the right values."""
     lines = []
     for mark in marks(observed):
         facts = [str(mark.get("kind"))]
@@ -88,7 +88,7 @@ class Shifted(NamedTuple):
 
 
 def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shifted:
-    """Put every number off by ``amount`` (0.2: a fifth), up or down by chance, by a unit of its last digit at least.
+    """Change every number by ``amount`` (0.2: a fifth), up or down by chance, by a unit of its last digit at least.
     Dates, times and identifiers stay; with ``whole`` any digits count, as in ``TR5``, and none gets below 0."""
 
     def off(found: re.Match[str]) -> str:

@@ -89,7 +89,7 @@ class Solved:
         return self.learn
 
     def open(self, folder: Path | None, digest: str) -> Memory:
-        """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
+        """The demonstrations and the learnt entries. Raises ConfigError for a folder without it."""
         if not self.learn and (tasks := own_tasks(self.prompts)):
             return FixedTasks(tasks)
         seeds = own_seeds(self.prompts, self.shots)

@@ -1,4 +1,4 @@
-"""What is known of a model before any call: where it is served and by which transport, its key, and until when."""
+"""The known facts of a model before any call: its address and transport, its key, and its end of service."""
 
 import os
 import re
@@ -26,7 +26,7 @@ STARTED_BY: Mapping[str, str] = {"vllm": "vllm serve {}", "hosted_vllm": "vllm s
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One model at one place; ``provider`` empty: chat completions, or litellm decides. Raises ConfigError."""
+    """One model at one address; ``provider`` empty: chat completions, or litellm decides. Raises ConfigError."""
 
     name: str
     provider: str

@@ -90,7 +90,7 @@ def _answered_by(body: Mapping[str, Any]) -> str:
 
 
 def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:
-    """Tokens and cost of a reply; what was not reported is None, also where a library put zeros in its place."""
+    """Tokens and cost of a reply; unreported values are None, also if a library replaced them by zeros."""
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return Usage()
@@ -177,7 +177,7 @@ class Fault(Exception):
 
 
 class NothingListens(Fault):
-    """No connection was ever accepted: nothing listens at the address, or nobody knows its name."""
+    """No connection was ever accepted: nothing listens at the address, or its name is unknown."""
 
 
 class Complaint(NamedTuple):

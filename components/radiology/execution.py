@@ -1,4 +1,4 @@
-"""What was executed and what a perfect agent executes, whose scores are the ceilings of any agent's.
+"""The execution of an agent and that of a perfect agent, whose scores are the ceilings.
 
 Source: Zheng et al. 2024, arXiv 2412.09529. Its code (MAGIC-AI4Med/RadABench, January 2025) finds plan, calls and end
 in a text log by patterns, here they are structured steps. What the patterns do to the numbers (a refusal is a success,

@@ -81,7 +81,7 @@ class RadiologyMemory:
 
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
         """A wrong value of a variable (with dollar signs), of the same type: an entity of the vocabulary, or a number
-        put off by a fifth to two fifths. A report and a treatment repeat what is ``wrong`` already, and take another
+        changed by a fifth to two fifths. A report and a treatment repeat what is ``wrong`` already, and take another
         disease where nothing is; a mask stays the placeholder that it is."""
         right = recorded(self.record, name)
         if name in _ENTITY_OF:

@@ -1,4 +1,4 @@
-"""Tools built on demand: were they asked for rightly, built and used, and did they make up for what was missing?
+"""Tools built on demand: whether they were requested correctly, built and used, and replaced the missing tool.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, whose measure is task completion under the insufficient conditions; the
 share of correct requests and the recovery rate are our own.
@@ -49,7 +49,7 @@ class Building:
         )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Read the requests, and what came of them."""
+        """Read the requests and their results."""
         if not may_build(trajectory) or trajectory.stop == "error":
             return [Score(name, None) for name in NAMES]
         requests, works = builds(trajectory), any(one.error is None for one in used(trajectory))

@@ -29,7 +29,7 @@ def number(value: float | None) -> str:
 
 
 def record_of(sample: Sample) -> str:
-    """What samples have in common that must not be parted: the record, or where there is none the sample."""
+    """The unit that must not be split: the record of a sample, or the sample if there is none."""
     return sample.cluster or sample.problem.id
 
 
@@ -77,7 +77,7 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
 
 @dataclass(frozen=True)
 class Tried:
-    """Episodes of one version: samples with what came of them, and as records for the paired test."""
+    """Episodes of one version: samples with their results, and records for the paired test."""
 
     episodes: Sequence[tuple[Sample, EpisodeResult]]
     records: Sequence[Mapping[str, Any]]

@@ -82,7 +82,7 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
 
 
 def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
-    """What is after the last line that begins with ``Answer:``; the whole text when there is none."""
+    """The text after the last line that begins with ``Answer:``; the whole text when there is none."""
     end = None
     for match in mark.finditer(text):
         end = match.end()
@@ -153,8 +153,8 @@ def lettered(texts: Iterable[str]) -> dict[str, str]:
 
 
 def letter_of(choices: Mapping[str, str], text: str) -> str | None:
-    """The letter of the one option that says ``text``: letter by letter, or but for case, spaces and a final
-    full stop; None when there is none, or several."""
+    """The letter of the one option that equals ``text``: exactly, or ignoring case, spaces and a final full stop; None
+    when there is none, or several."""
     for plain in (str.strip, lambda one: " ".join(one.casefold().split()).rstrip(". ")):
         found = [letter for letter, option in choices.items() if plain(option) == plain(text)]
         if found:
@@ -203,7 +203,7 @@ def marked(text: str, to_end: bool = False) -> str:
 
 
 def announced(text: str) -> str:
-    """What is after the last "answer is" or "answer:"; empty when nothing does."""
+    """The text after the last "answer is" or "answer:"; empty when there is none."""
     end = len(text)
     for found in _ANNOUNCES.finditer(text):
         end = found.end()
@@ -211,7 +211,7 @@ def announced(text: str) -> str:
 
 
 def conclusion(text: str) -> str:
-    """What is announced as the answer, else the whole text."""
+    """The announced answer, else the whole text."""
     return announced(text) or _bare(text)
 
 

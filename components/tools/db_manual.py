@@ -29,8 +29,8 @@ SHIPPED = DATA / "manuals"
 
 @dataclass(frozen=True)
 class Notes:
-    """What is known of a database besides its schema: lines on all of it, table -> line, and worked examples
-    (``question``, ``hints``)."""
+    """Notes on a database besides its schema: lines on all of it, table -> line, and worked examples (``question``,
+    ``hints``)."""
 
     general: Sequence[str] = ()
     tables: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Drugs in a JSON Lines file, one a line, found by name or synonym."""
+"""Drugs in a JSON Lines file, one per line, found by name or synonym."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

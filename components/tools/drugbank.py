@@ -70,7 +70,7 @@ def similarity(name: str, other: str) -> float:
 
 
 def alike(name: str, others: Collection[str], least: float) -> list[tuple[float, str]]:
-    """The plain names that are at least so similar to a plain name, best first, ties by name."""
+    """The plain names with at least this similarity to a plain name, best first, ties by name."""
     from rapidfuzz import fuzz, process
 
     bound = process.extract(name, others, scorer=fuzz.ratio, score_cutoff=100 * least, limit=None)  # never below

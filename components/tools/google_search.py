@@ -95,7 +95,7 @@ class GoogleSearch(TextTool):
 
     @property
     def missing(self) -> str:
-        """What is absent: a source and a record."""
+        """What is missing: a source and a record."""
         absent = [one.missing for one in (self.record, self.source) if one is not None]
         if not absent:
             return "it has neither a source of pages nor recorded queries: name source, record or both"

@@ -1,4 +1,4 @@
-"""What identifies a patient in a text, without a network.
+"""Find identifiers of a patient in a text, without a network.
 
 Source: item 16 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which calls a commercial service and puts
 made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and the kind of what

@@ -37,7 +37,7 @@ def input_path(context: Context, name: str) -> Path:
 
 
 def opened(context: Context, name: str) -> Database:
-    """The database that the task shows by this name. Raises ToolError when there is none."""
+    """The task's database of this name. Raises ToolError when there is none."""
     path = input_path(context, name)
     try:
         return database_of(path)

@@ -157,7 +157,7 @@ class MedHalt(FileDataset[Row]):
 
     @property
     def split_names(self) -> Sequence[str]:
-        """Test, and what is left of the data where ``per_test`` is set."""
+        """The split test, and one with the rest of the data if ``per_test`` is set."""
         return ("test",) if self.per_test is None else ("test", "train")
 
     def paths(self, split: str) -> Mapping[str, Path]:
@@ -165,7 +165,7 @@ class MedHalt(FileDataset[Row]):
         return {test: Path(self.path) / "medhalt" / "datasets" / _TEST_FILES[test] for test in self.tests}
 
     def identify(self, digest: str) -> str:
-        """Add the tests and what is chosen of them."""
+        """Add the tests and the choice of their records."""
         return content_key(*self.tests, f"{self.per_test}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[Row]:
@@ -235,7 +235,7 @@ class HaltMedVqa(ImageDataset):
 
     @property
     def split_names(self) -> Sequence[str]:
-        """Test, and what is left of the data where ``per_part`` is set."""
+        """The split test, and one with the rest of the data if ``per_part`` is set."""
         return ("test",) if self.per_part is None else ("test", "train")
 
     def paths(self, split: str) -> Mapping[str, Path]:
@@ -243,7 +243,7 @@ class HaltMedVqa(ImageDataset):
         return {part: Path(self.path) / "data" / _PART_FILES[part] for part in self.parts}
 
     def identify(self, digest: str) -> str:
-        """Add the parts and what is chosen of them."""
+        """Add the parts and the choice of their records."""
         return content_key(*self.parts, f"{self.per_part}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[ImageQuestion]:

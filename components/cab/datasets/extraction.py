@@ -44,7 +44,7 @@ class EmrQa(SampleDataset):
         return {"emrqa": Path(self.path) / "data.json"}
 
     def identify(self, digest: str) -> str:
-        """Add what is chosen of the file."""
+        """Add the choice of records in the file."""
         return content_key(*self.titles, f"{self.questions}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
