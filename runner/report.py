@@ -34,7 +34,7 @@ from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import verify
-from runner.storage.resume import quoted
+from runner.storage.resume import quote_path
 from runner.study.looks import note_look, note_merged
 from runner.terminal.command import Parser, exit_code_of
 
@@ -109,7 +109,7 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
         show_means(runs, brief=not whole)
     if several and not whole:
         print(*(f"{run.folder}: {line}" for run, lines in found for line in lines), sep="\n")  # noqa: T201
-        where = "FOLDER ..." if home is None else quoted(home)
+        where = "FOLDER ..." if home is None else quote_path(home)
         for what, words in _ELSEWHERE.items():
             print(f"{what + ':':13}{_PROGRAM} {words.format(where)}")  # noqa: T201
 
@@ -222,7 +222,7 @@ def _show(found: RefreshedRun, whole: bool = False) -> None:
     present(f"{name}: {status_line(run.manifest, len(run.table))}", run.manifest, run.summary, whole)
     print(*judge_lines, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
-        print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
+        print(f"all values: {_PROGRAM} table {quote_path(run.folder)} --all")  # noqa: T201
 
 
 def _argument(name: str, **options: Any) -> Argument:

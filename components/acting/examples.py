@@ -102,7 +102,7 @@ def kind(one: Problem | Example) -> str:
     return "yes or no in words" if decided else "open answers"
 
 
-def fitting(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
+def fitting_examples(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
     """The examples of a problem's kind in their order, each once, those with as many options first. To a question that
     is decided in words belong only decisions that it names."""
     alike: dict[tuple[str, str], Example] = {}

@@ -85,7 +85,7 @@ class Diagnosis:
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in self.traits.names]
         texts = str(sample.target), named_in(trajectory.answer or "")
-        names = [{compared(one) for one in names_in(text)} - {""} for text in texts]
+        names = [{normalise_name(one) for one in names_in(text)} - {""} for text in texts]
         concepts = [{self.terms.concept(one) for one in names_in(text)} - {None} for text in texts]
         exact = not names[0].isdisjoint(names[1])
         same = exact or not concepts[0].isdisjoint(concepts[1])
@@ -124,6 +124,6 @@ def names_in(text: str) -> list[str]:
     return [text, _BRACKETS.sub(" ", text), *_SHORT.findall(text)]
 
 
-def compared(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A name in lower case without accents, punctuation and articles."""
     return " ".join(one for one in re.findall(r"\w+", plain(name)) if one not in _LEFT_OUT)

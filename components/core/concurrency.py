@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def together(works: Iterable[Awaitable[T]]) -> list[T]:
+async def gather_all(works: Iterable[Awaitable[T]]) -> list[T]:
     """All results, in order. All are completed, so that paid calls are kept; then the first error is raised."""
     found = await asyncio.gather(*map(_line, works), return_exceptions=True)
     for one in found:

@@ -50,7 +50,7 @@ def _of(calls: Sequence[Usage]) -> CallUsage:
     )
 
 
-def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
+def sum_usages(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     """Usages by purpose, added up; a value that is unknown for one makes the sum null."""
     found: dict[str, list[CallUsage]] = {}
     for purposes in usages:

@@ -93,9 +93,9 @@ class Perturbed:
             if kind == "options":
                 sample = _reordered(sample, rng)
             elif kind == "paraphrase":
-                sample = replace(sample, problem=paraphrased(before, rng))
+                sample = replace(sample, problem=paraphrase(before, rng))
             else:
-                sample = replace(sample, problem=shortened(before, self.dropped, rng))
+                sample = replace(sample, problem=drop_context(before, self.dropped, rng))
             if sample.problem != before:
                 done.append(kind)
         strata = {**sample.strata, "perturbed": "+".join(done) or "no"}
@@ -117,7 +117,7 @@ def _reordered(sample: Sample, rng: Random) -> Sample:
     return replace(sample, problem=replace(sample.problem, choices=fresh), target=letter)
 
 
-def paraphrased(problem: Problem, rng: Random) -> Problem:
+def paraphrase(problem: Problem, rng: Random) -> Problem:
     """The problem with other words in its question, where the table has some."""
     words, pattern = _words()
 
@@ -128,7 +128,7 @@ def paraphrased(problem: Problem, rng: Random) -> Problem:
     return replace(problem, question=pattern.sub(other, problem.question))
 
 
-def shortened(problem: Problem, dropped: float, rng: Random) -> Problem:
+def drop_context(problem: Problem, dropped: float, rng: Random) -> Problem:
     """The problem with less context, or with less before what a question with options asks."""
     if problem.context:
         return replace(problem, context=_without_some(problem.context, dropped, rng))

@@ -36,7 +36,7 @@ _NO_WORDS = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
-def says_wrong(texts: Iterable[str], tools: Collection[str]) -> str:
+def find_fault_statement(texts: Iterable[str], tools: Collection[str]) -> str:
     """The first sentence that states it; empty if none does. ``tools`` are the names of the offered tools."""
     signs = _signs(tuple(sorted(tools, key=len, reverse=True)))
     for text in texts:

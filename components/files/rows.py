@@ -73,7 +73,7 @@ def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(one, str) for one in values)
 
 
-def existing(path: Path, how: str, what: str = "data file") -> Path:
+def require_file(path: Path, how: str, what: str = "data file") -> Path:
     """Return the path of a file. Raises ConfigError, saying how to get it, when there is none."""
     if not path.is_file():
         raise ConfigError(f"no {what} {path}; {how}")

@@ -120,7 +120,7 @@ def last_line(kept: bytes | bytearray) -> str:
     return next((written_out(line.strip())[:300] for line in reversed(lines) if line.strip()), "")
 
 
-def ended(process: Process, kept: bytes | bytearray) -> str:
+def describe_end(process: Process, kept: bytes | bytearray) -> str:
     """How a program ended, and its last line."""
     code, line = process.returncode, last_line(kept)
     if code is None:

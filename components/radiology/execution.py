@@ -98,7 +98,7 @@ def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def decided(plan: str, switches: Switches) -> tuple[str, ...]:
+def planned_chain(plan: str, switches: Switches) -> tuple[str, ...]:
     """The planned chain. The reference's reader types the organ quantifier, which ``untyped`` undoes."""
     untyped = switches.category_typing == "untyped"
     chain = decision_chain(plan, switches.plan_reader)

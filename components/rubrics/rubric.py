@@ -157,11 +157,11 @@ def texts_of(shows: Sequence[str], sample: Sample, trajectory: Trajectory | None
     texts = {}
     for part in shows:
         title = TITLES.get(part) or part.rpartition(".")[2].replace("_", " ").capitalize()
-        texts[title] = shortened(_part(part, sample, trajectory) or "(nothing)")
+        texts[title] = shorten_middle(_part(part, sample, trajectory) or "(nothing)")
     return texts
 
 
-def shortened(text: str, room: int = LONGEST) -> str:
+def shorten_middle(text: str, room: int = LONGEST) -> str:
     """A text that is too long without its middle, which is where least is decided."""
     if len(text) <= room:
         return text

@@ -7,7 +7,7 @@ share of correct requests and the recovery rate are our own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.building import builds, may_build, used
+from components.building import builds, built_tool_calls, may_build
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
 from components.core.traits import ScorerTraits, declared
@@ -52,7 +52,7 @@ class Building:
         """Read the requests and their results."""
         if not may_build(trajectory) or trajectory.stop == "error":
             return [Score(name, None) for name in NAMES]
-        requests, works = builds(trajectory), any(one.error is None for one in used(trajectory))
+        requests, works = builds(trajectory), any(one.error is None for one in built_tool_calls(trajectory))
         recovered = Score(RECOVERED, None, "scorer.building.solved names no scorer")
         if self.solved is not None:
             decides = declared(self.solved, ScorerTraits).decides

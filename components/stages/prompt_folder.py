@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.usage import summed
+from components.core.usage import sum_usages
 from components.files.folders import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet, place_of
 from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots
@@ -192,7 +192,7 @@ class PromptHome:
         self._note(version, status)
 
     def _note(self, version: Version, status: str, more: Mapping[str, str] | None = None) -> None:
-        usage = summed(self.notes["spent"].values())
+        usage = sum_usages(self.notes["spent"].values())
         self.notes |= {"digest": self.save(version).name, "status": status, "usage": usage, **(more or {})}
         self.home.note(self.notes)
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ConfigError
 from components.core.learning import StageContext
 from components.core.protocols import Agent
 from components.core.task_text import task_text
 from components.core.types import EpisodeResult, Sample
-from components.core.usage import Purposes, summed, usage_of
+from components.core.usage import Purposes, sum_usages, usage_of
 from components.files.file_dataset import draw
 
 SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
@@ -95,7 +95,7 @@ class Tried:
     @property
     def usage(self) -> Purposes:
         """What the calls of all episodes took."""
-        return summed(usage_of(one.trajectory)["purposes"] for _, one in self.episodes)
+        return sum_usages(usage_of(one.trajectory)["purposes"] for _, one in self.episodes)
 
     def count(self, metric: str) -> int:
         """How many episodes have a score."""
@@ -120,7 +120,7 @@ async def run_version(context: StageContext, prompts: Path, samples: Sequence[Sa
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(context.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]
-    results = await together(context.run_sample(sample, agent, epoch) for sample, epoch in rounds)
+    results = await gather_all(context.run_sample(sample, agent, epoch) for sample, epoch in rounds)
     records = [
         {
             "sample_id": sample.problem.id, "epoch": epoch, "cluster": record_of(sample),

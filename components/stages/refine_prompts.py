@@ -23,7 +23,7 @@ from components.files.folders import MadeFolder
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
-from components.stages.prompt_report import compared, figures, page, round_page, scatter
+from components.stages.prompt_report import comparison_text, figures, page, round_page, scatter
 from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, run_version, with_prompts
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
@@ -143,7 +143,7 @@ class _Refining:
             points = per_record(plain, refined, metric)
             notes["compared"] = {"metric": metric, "trials": trials, "gain": gain, "records": points}
             self.home.home.write("history/comparison.svg", scatter(points, metric, gain["better"]))
-            self.home.home.write("history/comparison.md", compared(notes["compared"]))
+            self.home.home.write("history/comparison.md", comparison_text(notes["compared"]))
         self.home.write(version, COMPLETE)
         return notes
 

@@ -147,7 +147,7 @@ def _decision_patterns(decisions: tuple[str, ...]) -> _Patterns:
 _LETTERED = re.compile(r"\s*([A-Z])\.\s*(\S.*?)\s*")
 
 
-def lettered(texts: Iterable[str]) -> dict[str, str]:
+def letter_options(texts: Iterable[str]) -> dict[str, str]:
     """A, B, C ... -> text, at most 26."""
     return dict(zip(ascii_uppercase, texts, strict=False))
 
@@ -202,7 +202,7 @@ def marked(text: str, to_end: bool = False) -> str:
     return text
 
 
-def announced(text: str) -> str:
+def announced_answer(text: str) -> str:
     """The text after the last "answer is" or "answer:"; empty when there is none."""
     end = len(text)
     for found in _ANNOUNCES.finditer(text):
@@ -212,7 +212,7 @@ def announced(text: str) -> str:
 
 def conclusion(text: str) -> str:
     """The announced answer, else the whole text."""
-    return announced(text) or _bare(text)
+    return announced_answer(text) or _bare(text)
 
 
 def _bare(text: str) -> str:

@@ -142,12 +142,12 @@ class FileBackend(ABC, Generic[Index]):
     @cached_property
     def place(self) -> Path:
         """The file or folder."""
-        return located(self.shipped, self.path, type(self).__name__)
+        return locate_data(self.shipped, self.path, type(self).__name__)
 
     @property
     def missing(self) -> str:
         """What is missing: the path, or any file in it."""
-        if absent := lacking(self.place, self.how):
+        if absent := missing_data(self.place, self.how):
             return absent
         return "" if self.files else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
 
@@ -190,7 +190,7 @@ def plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
+def locate_data(shipped: Shipped | None, path: str | None, what: str) -> Path:
     """The path of shipped or of custom data. Raises ConfigError unless exactly one is named."""
     if (shipped is None) == (path is None):
         raise ConfigError(f"{what}: name either shipped or path, found shipped {shipped!r} and path {path!r}")
@@ -199,7 +199,7 @@ def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
     return DATA / (shipped if shipped == "corpus" else f"{shipped}.jsonl")
 
 
-def lacking(place: Path, how: str) -> str:
+def missing_data(place: Path, how: str) -> str:
     """The message about a missing path; empty if it exists."""
     return "" if place.exists() else f"there is no {place}: {how}"
 

@@ -27,7 +27,7 @@ from runner.job.run import run_job
 from runner.job.shared_resources import SharedResources
 from runner.storage import manifest
 from runner.storage.records import read
-from runner.storage.resume import CONFIG, metrics_of, unused
+from runner.storage.resume import CONFIG, make_unused, metrics_of
 from runner.storage.schema import Record
 from runner.terminal.command import print_note
 
@@ -106,7 +106,7 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
     """Replay a bundle; ``run`` runs a coroutine. Returns SAME, or DIFFERS where something does. Raises ConfigError."""
     request = Request.parse(words)
     bundle = Archive.open(request.bundle)
-    home = request.folder or unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
+    home = request.folder or make_unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
     if request.folder and home.exists() and any(home.iterdir()):
         raise ConfigError(f"{home} is not empty; a replay needs a new folder")
     unpacked = home / UNPACKED
@@ -158,7 +158,7 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
             reason = " ".join(str(error).split())
             raise ConfigError(f"{bundle.path}: the config of {entry.label} cannot be read: {reason}") from None
-        cfg = settings.resolved(cfg, unpacked, request.paths)
+        cfg = settings.resolve_config(cfg, unpacked, request.paths)
         if not request.trusted:
             settings.refuse_foreign_code(cfg, bool(entry.own))
         runs.append(_Run(entry, cfg, packed, home / entry.label if len(entries) > 1 else home))

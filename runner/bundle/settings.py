@@ -72,7 +72,7 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
     return dict(_mapped(cfg, change))
 
 
-def resolved(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> dict[str, Any]:
+def resolve_config(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> dict[str, Any]:
     """The config of a bundle with paths of this machine. ``paths``: key -> path, of the command line. Raises
     ConfigError for a path that is not given here, and for one that points outside the bundle or the data."""
 

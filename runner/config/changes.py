@@ -20,7 +20,7 @@ DATA = ("dataset", "scorer", "limit", "epochs", "seed", "name", "stage", "experi
 _KEPT = (*DATA, "toolset", "condition")  # of what the file of another choice sets
 
 
-def changed(
+def apply_overrides(
     cfg: Mapping[str, Any], choices: Mapping[str, str], words: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The config and the choices with these overrides. A choice replaces its whole group, and the settings of other

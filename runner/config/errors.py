@@ -51,7 +51,7 @@ def nearest(name: str, known: Iterable[object]) -> str:
     return f"{hint}valid: {have}"
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value found in a config, cut short and without secrets."""
     text = redact(repr(value))
     return text if len(text) <= 80 else text[:77] + "..."

@@ -14,7 +14,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF, Catalogue, other_folder
 from runner.config.composed import COMMAND, UNPACKAGED
-from runner.config.errors import Finding, near, nearest, shown
+from runner.config.errors import Finding, format_value, near, nearest
 from runner.config.hydra_patches import get_args_parser
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
@@ -84,7 +84,7 @@ def invalid_choice(words: Iterable[str], catalogue: Catalogue) -> Finding | None
             if value is None:
                 text = f"null is not a choice; ~{group} leaves the group out where nothing needs it"
             elif not isinstance(value, list):
-                text = f"a choice is a name, found {shown(value)}"
+                text = f"a choice is a name, found {format_value(value)}"
             if not all(isinstance(name, str) for name in (value if isinstance(value, list) else [value])):
                 return Finding("", f"{text}; {nearest('', choices)}", f"{COMMAND}: {word}")
     return None
@@ -179,7 +179,7 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: 
         if word is not None and groups:  # noisy.rate=1 for condition.rate=1
             right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
             text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
-            return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
+            return Finding(key, text, f"{COMMAND}: {format_value(word)[1:-1]}")
         known += catalogue.groups
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     if options := catalogue.choices(key) if "." not in key else {}:
@@ -201,7 +201,7 @@ def _own_data(node: object, catalogue: Catalogue) -> str:
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:
     found = next((o for o in overrides if re.match(pattern, o)), None)
-    return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
+    return f"{COMMAND}: {format_value(found)[1:-1]}" if found else ""
 
 
 def _file(name: str, catalogue: Catalogue) -> str:

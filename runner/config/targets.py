@@ -12,7 +12,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.moved import NEW
-from runner.config.errors import nearest, shown
+from runner.config.errors import format_value, nearest
 
 _HOME = "components"
 
@@ -20,7 +20,7 @@ _HOME = "components"
 def locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
     """The class (or function) of a ``_target_``. Raises ConfigError."""
     if not isinstance(target, str) or not re.fullmatch(r"\w+(\.\w+)+", target):
-        raise ConfigError(f"expected package.module.Class, found {shown(target)}")
+        raise ConfigError(f"expected package.module.Class, found {format_value(target)}")
     if target in NEW:
         raise ConfigError(f"{target} has moved: it is now {NEW[target]}")
     if not _within(target, (_HOME, *allow)):

@@ -38,7 +38,7 @@ def evidence(canary: Canary) -> list[float]:
     return evidence_of(one["p"] for one in canary.checks)
 
 
-def drifted(canary: Canary) -> list[str]:
+def drift_reasons(canary: Canary) -> list[str]:
     """Why the verdict is drift, a line for each reason; empty where it is not."""
     reasons = []
     over = [number for number, value in enumerate(evidence(canary), 1) if value >= 1 / canary.alpha]

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.messages import Message, Purpose, Sampling, ToolCall, ToolSpec, ToolSpecs
 from components.core.protocols import Agent
@@ -287,7 +287,7 @@ class Proposals:
     async def at_once(self, n: int, sampling: Sampling | None = None) -> list[Action]:
         """``n`` proposals together: the budget has room for all or none is asked, and all are completed."""
         self._episode.attempt.admit(n)
-        return await together(self._ask(sampling) for _ in range(n))
+        return await gather_all(self._ask(sampling) for _ in range(n))
 
     def _ask(self, sampling: Sampling | None) -> Coroutine[Any, Any, Action]:
         sampling = sampling if self._sampling is None else self._sampling.merged(sampling)

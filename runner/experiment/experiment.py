@@ -141,7 +141,7 @@ def facts_of(experiment: Experiment) -> Manifest:
         "sweep": sweep_id(experiment.launch.sweep),
         "number": experiment.launch.number,
         "choices": dict(experiment.launch.choices),
-        "varied": varied(experiment.launch.overrides),
+        "varied": command_line_settings(experiment.launch.overrides),
         "swept": list(experiment.launch.swept),
         "model_kind": main.kind if cfg["run"]["replay"] is False else "replayed",
         "models": {role: model.name for role, model in experiment.models.items()},
@@ -201,7 +201,7 @@ def _chosen_by_agent(launch: Launch) -> Iterator[str]:
         yield f"agent={agent} chooses dataset={launch.choices['dataset']}; another: dataset=NAME"
 
 
-def varied(overrides: Sequence[str]) -> dict[str, str]:
+def command_line_settings(overrides: Sequence[str]) -> dict[str, str]:
     """What the command line set, without what cannot change a result."""
     pairs = (override.lstrip("+~").partition("=") for override in overrides)
     return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}

@@ -26,7 +26,7 @@ from runner.config import build as builder
 from runner.config.errors import ConfigErrors, Finding, nearest, note_errors
 from runner.episode.confidence import PROMPTS
 from runner.episode.shared import Parts
-from runner.experiment.confidence import drawing, with_confidence
+from runner.experiment.confidence import with_confidence, with_samples
 
 Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
 _ONE = {"agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition, "dataset": Dataset}
@@ -76,7 +76,7 @@ def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -
             made[key] = builder.part(node, key, allow, protocol)
             if key == "toolset":
                 declared(made[key], ToolsetTraits)  # which may ask servers for their tools
-            if key == "agent" and (other := drawing(cfg, made[key], node)) is not node:
+            if key == "agent" and (other := with_samples(cfg, made[key], node)) is not node:
                 made[key] = builder.part(other, key, allow, protocol)
     return made
 

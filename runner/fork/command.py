@@ -12,11 +12,11 @@ from typing import Any
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.moved import renew
 from components.core.traits import MemoryTraits, Requirements, agents_in, declared
-from runner.config.changes import changed
+from runner.config.changes import apply_overrides
 from runner.config.errors import unreachable
 from runner.experiment.experiment import Experiment, Launch
 from runner.fork.plan import Intervention, Plan, plans_of
-from runner.fork.points import Recorded, recorded
+from runner.fork.points import Recorded, recorded_episodes
 from runner.fork.request import CONTROL, Arm, Request, folder_name
 from runner.job.exit_codes import ERRORS
 from runner.job.plan import Cell
@@ -30,7 +30,7 @@ from runner.results.folders import refuse_missing
 from runner.results.runs import Run
 from runner.storage import manifest
 from runner.storage.integrity import verify
-from runner.storage.resume import unused
+from runner.storage.resume import make_unused
 from runner.study.looks import note_look
 from runner.terminal.command import print_note
 
@@ -49,8 +49,8 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
     arms = [Intervention(CONTROL, Arm(), base, base)]
     for name, arm in request.choices.arms.items():
         arms.append(_intervention(request, source, base, name, arm))
-    episodes = recorded(source, base, request.choices)
-    home = request.folder or unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
+    episodes = recorded_episodes(source, base, request.choices)
+    home = request.folder or make_unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
     if request.folder and home.exists() and any(home.iterdir()):
         again = f"; to continue, {_REPEAT}" if base.cfg["run"]["journal"] else ""
         raise ConfigError(f"{home} is not empty; a fork needs a new folder: hydra.run.dir=FOLDER{again}")
@@ -99,7 +99,7 @@ def _experiment(request: Request, source: Run, arm: Arm, name: str) -> Experimen
     own = {"resume": None, "replay": False, "preflight": False, "shards": None}
     cfg = renew(source.cfg)
     cfg = {**cfg, "run": {**cfg["run"], **own}, "protocol": None}
-    cfg, choices = changed(cfg, source.choices, [*request.common, *arm.set])
+    cfg, choices = apply_overrides(cfg, source.choices, [*request.common, *arm.set])
     memory, known = cfg.get("memory") or {}, source.cfg.get("memory") or {}
     chosen = any(word.startswith("memory=") for word in arm.set) or memory.get("_target_") != known.get("_target_")
     if known.get("path") and not chosen:  # the file of another agent sets the memory without it

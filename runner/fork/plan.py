@@ -10,7 +10,7 @@ from runner.episode.prefix import Prefix
 from runner.episode.shared import Parts, Shared
 from runner.experiment.experiment import Experiment
 from runner.fork.handing import Relay
-from runner.fork.points import Point, Recorded, chosen, fitting, points_of, walk
+from runner.fork.points import Point, Recorded, chosen, points_for_arm, points_of, walk
 from runner.fork.request import Arm, Choices
 from runner.storage.schema import FORK_FACTS, FORK_STEP
 
@@ -111,7 +111,7 @@ async def plans_of(
                 same, why = await _points(arm, one)
                 refused += why
                 there = [point for point in there if point.call in {one.call for one in same}]
-            there = list(fitting(there, points[one.name], one.steps, arm.arm, arm.hands_over))
+            there = list(points_for_arm(there, points[one.name], one.steps, arm.arm, arm.hands_over))
             if arm.arm.result:
                 there, why = await _seen(arm, one, there)
                 refused += why

@@ -50,7 +50,7 @@ class Point:
     did: str
 
 
-def recorded(run: Run, experiment: Experiment, choices: Choices) -> list[Recorded]:
+def recorded_episodes(run: Run, experiment: Experiment, choices: Choices) -> list[Recorded]:
     """The requested episodes, in the order of the samples. Raises ConfigError for a damaged record, and if there are
     none."""
     order = {sample.problem.id: n for n, sample in enumerate(experiment.samples)}
@@ -164,7 +164,7 @@ def _disagreed(span: Sequence[Step]) -> bool:
     return any(step.purpose == "act" and not step.committed for step in span)
 
 
-def fitting(
+def points_for_arm(
     points: Sequence[Point], every: Sequence[Point], steps: Sequence[Step], arm: Arm, hands_over: bool
 ) -> Iterator[Point]:
     """Those at which an intervention can be made, of ``every`` point: another agent on the main line only, a result

@@ -43,7 +43,7 @@ class Task:
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
-        from runner.storage.resume import quoted
+        from runner.storage.resume import quote_path
 
         self.started = True
         try:
@@ -51,7 +51,7 @@ class Task:
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
-                self.resume, self.folder = self.resume or f"run.resume={quoted(here.folder)}", here.folder
+                self.resume, self.folder = self.resume or f"run.resume={quote_path(here.folder)}", here.folder
             with interrupts():
                 self.code = self.run(run_alone(here))
             if self.code == INTERRUPTED:

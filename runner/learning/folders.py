@@ -79,7 +79,7 @@ def find_by_recipe(root: Path, recipe: str) -> Path | None:
 
 
 @asynccontextmanager
-async def locked(root: Path, recipe: str) -> AsyncIterator[None]:
+async def lock_recipe(root: Path, recipe: str) -> AsyncIterator[None]:
     """One process at a time makes the memory of a recipe; the others wait, and find it."""
     note = root / "recipes" / recipe
     note.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ from runner.episode.shared import Parts
 from runner.experiment.experiment import Experiment, clean, declared_scores, study
 from runner.learning.lesson import known_by, privacy_of, prompt_manifests, training
 from runner.storage import manifest
-from runner.storage.resume import settled
+from runner.storage.resume import score_settings
 from runner.storage.schema import Record
 
 _NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
@@ -131,7 +131,7 @@ class StageContext:
     def begun(self) -> str:
         """The digest of what may not change on the way."""
         experiment = self.experiment
-        settings = settled(experiment.cfg).items()
+        settings = score_settings(experiment.cfg).items()
         compared = {key: text for key, text in settings if key.partition(".")[0] not in _NOT_COMPARED}
         models = {role: redact(model.name) for role, model in experiment.models.items()}
         identity = [compared, dict(experiment.prompts), experiment.dataset.fingerprint, models]

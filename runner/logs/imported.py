@@ -13,14 +13,14 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
-from components.core.usage import CallUsage, summed
+from components.core.usage import CallUsage, sum_usages
 from components.text.words import written_out
 from runner.results.kinds import UNITS, kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, read, record_of
-from runner.storage.resume import CONFIG, written
+from runner.storage.resume import CONFIG, config_text
 from runner.storage.schema import Manifest, Record
 from runner.storage.stored import Packer
 
@@ -187,9 +187,13 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, epochs, whole = folder.parent.name, int(max(table["epoch"])) + 1, summed({"act": one} for one in used)["act"]
+    name, epochs, whole = (
+        folder.parent.name,
+        int(max(table["epoch"])) + 1,
+        sum_usages({"act": one} for one in used)["act"],
+    )
     choices = {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)}
-    config = written({
+    config = config_text({
         "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": choices["agent"]},
         "model": {**log.settings, "name": choices["model"]}, "dataset": {"name": choices["dataset"]}, "run": {},
     })  # fmt: skip

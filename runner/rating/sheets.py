@@ -16,7 +16,7 @@ from typing import TypedDict
 from markupsafe import Markup
 
 from components.core.errors import ConfigError
-from components.files.rows import existing
+from components.files.rows import require_file
 from components.rubrics.rubric import NONE, Rubric
 from components.text.words import written_out
 from runner.config.build import check
@@ -235,7 +235,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 def text_of(path: Path) -> str:
     """The text of a sheet in UTF-8, UTF-16 with its mark, or an encoding that extends ASCII. Raises ConfigError."""
     try:
-        raw = existing(path, "give the files that the raters returned", "sheet").read_bytes()
+        raw = require_file(path, "give the files that the raters returned", "sheet").read_bytes()
         wide = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
         text = raw.decode("utf-16") if wide else raw.decode("utf-8-sig", errors="replace")
     except (OSError, UnicodeDecodeError) as error:

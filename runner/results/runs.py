@@ -21,7 +21,7 @@ from runner.storage import manifest
 from runner.storage.integrity import changed_files
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import REPAIR, read, slim
-from runner.storage.resume import metrics_of, quoted
+from runner.storage.resume import metrics_of, quote_path
 from runner.storage.schema import Manifest, Record
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
@@ -70,7 +70,7 @@ class Run:
     @cached_property
     def changed(self) -> list[str]:
         """A warning for each file that is not as its run wrote it. Raises ConfigError for a damaged manifest."""
-        hint = f"python -m runner.report verify {quoted(self.folder)} checks all files"
+        hint = f"python -m runner.report verify {quote_path(self.folder)} checks all files"
         return [f"warning: {change.line}; {hint}" for change in changed_files(self.folder, contents=True)]
 
     @cached_property

@@ -211,7 +211,7 @@ def index_of(segments: Mapping[str, int], entries: Iterable[tuple[int, bytes, in
     return _packed(segments, words, np.array(places, dtype="<u8"))
 
 
-def merged(indices: Sequence[Index]) -> bytes:
+def merge_indices(indices: Sequence[Index]) -> bytes:
     """One index over all that several cover, the oldest segment first."""
     import numpy as np
 

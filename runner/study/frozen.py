@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from components.core.errors import ConfigError
-from runner.storage.resume import differences_of, settled
+from runner.storage.resume import differences_of, score_settings
 from runner.storage.schema import Manifest, ProtocolFacts
 from runner.study import log
 from runner.study.plan import Study, read
@@ -85,7 +85,7 @@ def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
     """Everything that can change a result: settings, budget, and what they led to (data, prompts, scorers, models)."""
     own = {f"budget.run.{key}": json.dumps(value) for key, value in cfg["budget"]["run"].items()}
     own["run.replay"] = json.dumps(cfg["run"]["replay"])
-    own |= {key: text for key, text in settled(cfg).items() if key != "protocol"
+    own |= {key: text for key, text in score_settings(cfg).items() if key != "protocol"
             and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES)}  # fmt: skip
     found: dict[str, Any] = {f"data.{key}": facts["dataset"].get(key) for key in ("fingerprint", "split")}
     if facts["shard"] is None:  # of a part they follow from the limit and the seed

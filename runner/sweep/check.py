@@ -22,7 +22,7 @@ from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
 from runner.storage.integrity import refuse_changed_records
-from runner.storage.resume import is_complete, quoted, refuse_changes, unused
+from runner.storage.resume import is_complete, make_unused, quote_path, refuse_changes
 from runner.sweep.shards import split
 
 
@@ -74,11 +74,11 @@ def sweep_folder(config: DictConfig) -> Path:
         wanted = run_dir.replace("run", "sweep", 1)
         raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is set by {wanted}")
     given = any(word.startswith("hydra.sweep.dir=") for word in words)
-    return folder if given else unused(folder)
+    return folder if given else make_unused(folder)
 
 
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:
-    words = [f"hydra.sweep.dir={quoted(home)}"]
+    words = [f"hydra.sweep.dir={quote_path(home)}"]
     if not any(word.startswith("hydra.sweep.subdir=") for word in words_of(master, "hydra")):
         words.append(f"hydra.sweep.subdir={cell.label}")
     cell.overrides = (*cell.overrides, *words)

@@ -26,7 +26,7 @@ from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.build import check
 from runner.storage import manifest
-from runner.storage.resume import written
+from runner.storage.resume import config_text
 from runner.sweep.remote_job import Ends, Engine, JobResult, ProcessDied, RemoteJob, run_remote_job
 
 _TOGETHER = 2  # deaths after which jobs are run one by one
@@ -87,7 +87,7 @@ def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any],
         if (n := settings.get(key, 1)) != 1:
             raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
     for order in queue:
-        if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
+        if yaml.safe_load(config_text(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
             raise ConfigError(
                 f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
                 "name its environment variable in its place (model.api_key_env)"

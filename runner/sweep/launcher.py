@@ -22,10 +22,10 @@ from runner.job.prepare import Job, check
 from runner.job.shared_resources import SharedResources, Watch, lane_of
 from runner.job.task import Task, end_of
 from runner.storage import manifest
-from runner.storage.resume import quoted
+from runner.storage.resume import quote_path
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.engines import engine_of
-from runner.sweep.remote_job import ended, launch
+from runner.sweep.remote_job import launch, record_end
 from runner.sweep.shards import gather
 from runner.terminal.command import print_note
 
@@ -80,7 +80,7 @@ class Sweeper(BasicSweeper):
                 for folder in (home, home.parent, home.parent.parent):
                     folder.rmdir()
             raise
-        self.task.resume = f"hydra.sweep.dir={quoted(home)}"
+        self.task.resume = f"hydra.sweep.dir={quote_path(home)}"
         remaining = _remaining(plan)
         finished = sum(cell.complete for cell in plan)
         parts = f"; {len(remaining)} parts remain" if any(cell.parts for cell in plan) else ""
@@ -191,7 +191,7 @@ class Launcher(HydraLauncher):
             begun.set()
             resources.finish(cell.label)
             at_once.release()
-        result = ended(cell, end, self.context.callbacks)
+        result = record_end(cell, end, self.context.callbacks)
         cell.code = CONFIG if refused else cell.code
         return result
 

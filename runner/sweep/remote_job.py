@@ -198,10 +198,10 @@ def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs
     for cell, order, end in zip(remaining, orders, watch(engine, orders), strict=True):
         job = end.spent or spent_since(order)
         vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
-        ended(cell, end.error or end.code, callbacks)
+        record_end(cell, end.error or end.code, callbacks)
 
 
-def ended(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
+def record_end(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
     """Record how a job ended: its exit code or its error. Returns Hydra's form of it."""
     cell.code, cell.error = (1, end) if isinstance(end, str) else (end, "")
     result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)

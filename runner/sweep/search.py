@@ -21,7 +21,7 @@ from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell, key_of
 from runner.results.table import Table
-from runner.storage.resume import metrics_of, parts_of, quoted
+from runner.storage.resume import metrics_of, parts_of, quote_path
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
@@ -67,7 +67,7 @@ class Searcher(Sweeper):
         first, *others = [run.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(run.space))]
         self._check([first], run)  # what all have is said once
         self._check(others, run)
-        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(run.home)}"
+        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quote_path(run.home)}"
         with Study(run.home, run.search, run.space) as study:
             self._resume(study, run)
             print_note(f"search of {study.wanted} trials, {len(study.trials)} of them earlier: {run.home}")

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from hydra.core.override_parser.types import IntervalSweep, Override, Quote, QuotedString, RangeSweep
 
 from components.core.errors import ConfigError
-from runner.config.errors import ConfigErrors, Finding, shown
+from runner.config.errors import ConfigErrors, Finding, format_value
 from runner.job.plan import key_of
 
 Direction = Literal["maximise", "minimise", "maximize", "minimize"]
@@ -112,7 +112,7 @@ class Search:
                 "objectives is empty; name a metric and its direction: search.objectives={score/accuracy:maximise}"
             )
         if self.trials is None and self.sampler != "grid":
-            raise ConfigError(f"trials is null, but only a grid is finite; found sampler={shown(self.sampler)}")
+            raise ConfigError(f"trials is null, but only a grid is finite; found sampler={format_value(self.sampler)}")
         if self.prune_after is not None and len(self.objectives) > 1:
             raise ConfigError("prune_after compares a trial with the best one, and several objectives have no best one")
 

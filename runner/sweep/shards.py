@@ -12,7 +12,7 @@ from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.integrity import write_metrics
-from runner.storage.resume import is_complete, parts_of, refuse_changes, written
+from runner.storage.resume import config_text, is_complete, parts_of, refuse_changes
 from runner.storage.schema import Manifest
 from runner.study.log import note_begin, note_end
 from runner.terminal.command import print_lines
@@ -91,7 +91,7 @@ def _merge(cell: Cell) -> Manifest:
     facts = cast(Manifest, {key: value for key, value in cell.facts.items() if key not in _OF_THE_PARTS})
     notes = manifest.read(fresh) | facts
     notes |= {"mlflow": old.get("mlflow"), "id": old.get("id") or notes["id"]}
-    (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
+    (fresh / "config.yaml").write_text(config_text(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]
     summary = summarise(slim, notes["levels"], notes["by"], cell.facts["kinds"])
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")

@@ -213,13 +213,13 @@ def short(error: object, database: Path | None = None) -> str:
         return f"HTTP {redirect[1]}, a redirect, which is not followed: give the address that it leads to"
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
-        return damaged(database, text.removeprefix(_UNREADABLE))
+        return damage_of(database, text.removeprefix(_UNREADABLE))
     if database is not None and not isinstance(error, Unwritable) and any(full in text for full in _FULL):
         return f"the disk of {database} or its artifacts is full: free space there"
     return text[:300] or type(error).__name__
 
 
-def damaged(database: Path, found: str) -> str:
+def damage_of(database: Path, found: str) -> str:
     """The damage of a database that SQLite cannot read, and the remedy."""
     again = "python -m runner.report track FOLDER sends again what was in it"
     return f"{database} is damaged ({found}): rename it, and the next command creates a new one; {again}"

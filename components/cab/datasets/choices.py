@@ -24,7 +24,7 @@ from components.files.file_dataset import (
     task_sample,
 )
 from components.files.rows import Row, content_key, csv_records, json_object, json_records
-from components.text.answers import letter_of, lettered
+from components.text.answers import letter_of, letter_options
 
 Subject = Literal[
     "anatomy", "clinical_knowledge", "college_biology", "college_medicine", "medical_genetics", "professional_medicine"
@@ -174,7 +174,7 @@ class MedHalt(FileDataset[Row]):
 
     def sample(self, item: Row, part: Part) -> Sample:
         """Make a question. Raises ConfigError."""
-        choices = lettered(_options(item))
+        choices = letter_options(_options(item))
         question = item.text("question").strip()
         if part.name == "fct":
             question += f"\nProposed answer, which may be wrong: {item.text('student_answer').strip()}"

@@ -12,7 +12,7 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.files.file_dataset import FileDataset, Part, SampleDataset, draw, task_sample
-from components.files.rows import Row, content_key, existing, json_records
+from components.files.rows import Row, content_key, json_records, require_file
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class MedMentions(FileDataset[Document]):
         return task_sample("medmentions", "data", name, self.ask, target, context=context, metadata=facts)
 
     def _list(self, split: str) -> Path:
-        return existing(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)
+        return require_file(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)
 
 
 def documents(lines: Iterable[str], place: str) -> Iterator[Document]:
