@@ -57,7 +57,7 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
     try:
         cells = run(_execute(request, source, arms, episodes, home))
     except OSError as error:  # a full disk
-        print_note(f"error: {error}; what is finished is kept, and the journal has its calls")
+        print_note(f"error: {error}; finished work is kept, and the journal has its calls")
         return ERRORS
     except KeyboardInterrupt:
         if base.cfg["run"]["journal"]:

@@ -60,7 +60,7 @@ class Task:
             complain(error)
             self.code = CONFIG
         except Unwritable as error:
-            print_note(f"error: {error}; what is finished is kept{self.continuing}")
+            print_note(f"error: {error}; finished work is kept{self.continuing}")
             self.code = ERRORS
         return self.code
 

@@ -191,7 +191,7 @@ def test_interruption_prints_one_line_and_exits_130(home):
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert "interrupted; what is finished is kept; continue with:" in err
+    assert "interrupted; finished work is kept; continue with:" in err
     (folder,) = home.runs()
     assert err.rstrip().endswith(f"run.resume={folder.relative_to(home.path)}")
     assert home.manifest(folder)["status"] == "interrupted"

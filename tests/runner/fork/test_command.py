@@ -202,7 +202,7 @@ def test_a_disk_that_takes_nothing_more_ends_the_fork_with_what_is_finished(home
     monkeypatch.setattr("runner.storage.disk.append", fail)
     words = ["fork=run", *FORK, "fork.samples=all", "fork.at=1", "hydra.run.dir=full"]
     code, _, err = command(home, words, {})
-    assert code == 1 and "free space on its disk; what is finished is kept" in err
+    assert code == 1 and "free space on its disk; finished work is kept" in err
 
 
 def test_another_reply_in_the_record_is_refused_by_name(home):

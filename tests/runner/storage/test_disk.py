@@ -83,7 +83,7 @@ def test_command_names_the_file_and_how_to_resume(home, name):
         message.startswith("error: ")
         and f"here/{name} cannot be written: No space left on device; free space" in message
     )
-    assert message.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
+    assert message.endswith("finished work is kept; continue with:") and then.endswith("run.resume=here")
     assert not (home.path / "here" / f"{name}.tmp").is_symlink(), "no part of it is left"
     assert home.run("limit=1", "run.resume=here").code == 0
 
