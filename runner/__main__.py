@@ -50,7 +50,7 @@ def main() -> int:
         complain(error)
         return CONFIG
     except KeyboardInterrupt:
-        command.print_note(f"interrupted; what is finished is kept{task.continuing}")
+        command.print_note(f"interrupted; finished work is kept{task.continuing}")
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -119,10 +119,10 @@ def _guarded(task: Task, words: list[str]) -> int:
             if isinstance(error, BrokenPipeError):
                 return reader_left()
             raise unreachable(error) from None
-        print_note(f"error: {error}; what is finished is kept{task.continuing}")
+        print_note(f"error: {error}; finished work is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
-        print_note(f"the budget is reached; what is finished is kept{task.continuing}")
+        print_note(f"the budget is reached; finished work is kept{task.continuing}")
     return task.code
 
 
@@ -137,7 +137,7 @@ def _order_path() -> None:
     try:
         here = {"", os.getcwd()}
     except OSError as error:
-        text = f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
+        text = f"error: the current folder cannot be read ({error.strerror}); change to one that exists"
         raise SystemExit(text) from None
     others = [p for p in sys.path if p not in here]
     sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, *here - {""}]

@@ -73,15 +73,15 @@ def _result(process: subprocess.Popen[str]) -> Line:
     try:
         _, errors = process.communicate(timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
-        seconds = f"not over after {_TIMEOUT_SECONDS:.0f} s"
+        seconds = f"not finished after {_TIMEOUT_SECONDS:.0f} s"
         return Line(BAD, "one sample", seconds, "is the machine busy, or the disk slow?")
     if process.returncode:
-        last = (errors.strip().splitlines() or ["it said nothing"])[-1]
+        last = (errors.strip().splitlines() or ["it printed nothing"])[-1]
         found = f"exit code {process.returncode}: {last}"
-        return Line(BAD, "one sample", found, "python -m runner limit=1 shows it all")
+        return Line(BAD, "one sample", found, "python -m runner limit=1 shows all its output")
     folder = Path("outputs") if Path("outputs").exists() else Path(".")
     if not os.access(folder, os.W_OK):
-        return Line(BAD, "one sample", f"{folder.resolve()} is read-only", "runs are written there: start elsewhere")
+        return Line(BAD, "one sample", f"{folder.resolve()} is read-only", "runs are written there: use another folder")
     return Line(OK, "one sample", "it ran", "python -m runner runs all")
 
 

@@ -98,12 +98,12 @@ def sessions_of(choices: Sequence[str], sample_id: str | None, permits: Sequence
     """The sessions over the toolset, condition, dataset and models that words choose. Raises ConfigError."""
     for key in (re.sub(r"^[+~]*([\w.]*).*", r"\1", word, flags=re.DOTALL) for word in choices):
         if not any(f"{key}.".startswith(f"{one}.") for one in _APPLIES):
-            text = f"it does not apply to a server of tools; what does: {', '.join(_APPLIES)}"
+            text = f"it does not apply to a server of tools; these do: {', '.join(_APPLIES)}"
             raise ConfigErrors([Finding(key, text)])
     experiment = prepare_words(["agent=direct", *choices])  # which has no tools, and is not asked
     privacy, seed = experiment.dataset.privacy, experiment.seed
     if privacy not in ("open", *permits):
-        text = f"whoever connects gets data that are {privacy}; if they may: --permits {privacy}"
+        text = f"clients would receive {privacy} data; if they may: --permits {privacy}"
         raise ConfigErrors([Finding("dataset", text)])
     samples = {one.problem.id: one for one in experiment.samples}
     sample = samples.get(sample_id) if sample_id else next(iter(samples.values()))
@@ -114,7 +114,7 @@ def sessions_of(choices: Sequence[str], sample_id: str | None, permits: Sequence
     offer = parts.open(sample, 0, seed)
     offer.state.close()
     if not offer.tools:
-        raise ConfigErrors([Finding("toolset", "it has no tool to serve, as it is chosen here; name another one")])
+        raise ConfigErrors([Finding("toolset", "it offers no tool with these settings; choose another one")])
     door = Door(experiment.models, None, run_seed=seed, budget_pool=BudgetPool(experiment.budget))
     return Sessions(parts, door, sample, len(offer.tools))
 
@@ -139,7 +139,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     if given.key_variable and not os.environ.get(given.key_variable):
         raise ConfigError(f"--key-variable: {given.key_variable} is not set")
     if given.host not in _LOCAL and not given.key_variable:
-        raise ConfigError(f"--host {given.host}: others than this machine may connect: --key-variable NAME is needed")
+        raise ConfigError(f"--host {given.host}: other machines could connect: --key-variable NAME is needed")
     return given
 
 
@@ -151,7 +151,7 @@ def _guarded(app: ASGIApp, sessions: Sessions, key: str) -> ASGIApp:
         headers = dict(scope.get("headers", ()))
         given = headers.get(b"authorization", b"").removeprefix(b"Bearer ")
         if key and scope["type"] == "http" and not hmac.compare_digest(given, key.encode()):
-            await PlainTextResponse("the token is missing, or is another one", 401)(scope, receive, send)
+            await PlainTextResponse("the token is missing or wrong", 401)(scope, receive, send)
             return
         await app(scope, receive, send)
         if scope.get("method") == "DELETE":

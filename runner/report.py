@@ -34,7 +34,7 @@ from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_section, show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import verify
-from runner.storage.resume import quoted
+from runner.storage.resume import quote_path
 from runner.study.looks import note_look, note_merged
 from runner.terminal.command import Parser, exit_code_of
 
@@ -56,7 +56,8 @@ def _run(words: Sequence[str]) -> int | None:
         raise ConfigError(f"the command comes first: {_PROGRAM} COMMAND FOLDER ..., or episode SAMPLE FOLDER; --help")
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
-        raise ConfigError(f"{words[0]!r} is no command; {near}tables: {_PROGRAM} table {' '.join(words[bool(near) :])}")
+        example = f"{_PROGRAM} table {' '.join(words[bool(near) :])}"
+        raise ConfigError(f"{words[0]!r} is not a command; {near}tables: {example}")
     if not words or words[0] not in COMMANDS:
         parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -108,7 +109,7 @@ def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = Fal
         show_means(runs, brief=not whole)
     if several and not whole:
         print(*(f"{run.folder}: {line}" for run, lines in found for line in lines), sep="\n")  # noqa: T201
-        where = "FOLDER ..." if home is None else quoted(home)
+        where = "FOLDER ..." if home is None else quote_path(home)
         for what, words in _ELSEWHERE.items():
             print(f"{what + ':':13}{_PROGRAM} {words.format(where)}")  # noqa: T201
 
@@ -199,7 +200,7 @@ def _bundle(options: Options) -> None:
     from runner.bundle import pack
 
     if Path(options.file).exists():
-        raise ConfigError(f"bundle {options.file}: there is such a file already; name another, or remove it")
+        raise ConfigError(f"bundle {options.file}: the file exists already; name another, or remove it")
     print(*pack(_folders(options), Path(options.file), options.with_data), sep="\n")  # noqa: T201
 
 
@@ -221,7 +222,7 @@ def _show(found: RefreshedRun, whole: bool = False) -> None:
     present(f"{name}: {status_line(run.manifest, len(run.table))}", run.manifest, run.summary, whole)
     print(*judge_lines, f"run folder: {run.folder}", sep="\n")  # noqa: T201
     if not whole:
-        print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
+        print(f"all values: {_PROGRAM} table {quote_path(run.folder)} --all")  # noqa: T201
 
 
 def _argument(name: str, **options: Any) -> Argument:
@@ -266,9 +267,9 @@ COMMANDS: Mapping[str, Command] = {
     "page": (_page, "report.html with all sections, and tables/ as CSV and LaTeX", [_FOLDERS, _OUT]),
     "episode": (lambda options: show_episode(_stored(options), options.sample, options.epoch, options.prompts),
                 "one episode: messages, tool calls and observations", [
-        _argument("sample", metavar="SAMPLE", help="its id, or an end that no other has"), _FOLDERS,
+        _argument("sample", metavar="SAMPLE", help="its id, or the end of one if no other has it"), _FOLDERS,
         _argument("--epoch", type=int, metavar="N", help="by default the first"),
-        _argument("--prompts", action="store_true", help="also what the model was asked")]),
+        _argument("--prompts", action="store_true", help="also the requests to the model")]),
     "verify": (_verify, "compare records, metrics, texts and config with the digests in the manifest", [_FOLDERS]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
@@ -278,7 +279,7 @@ COMMANDS: Mapping[str, Command] = {
         _FOLDERS, _argument("--to", choices=["inspect"], help="inspect: export.eval, which inspect view opens")]),
     "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
         _argument("file", metavar="FILE.zip"), _FOLDERS,
-        _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),
+        _argument("--with-data", action="store_true", help="also data and texts that are otherwise left out")]),
     "annotate": (_rate, "write blinded sheets for raters", [
         _argument("rubric", metavar="RUBRIC", help="a name in conf/rubrics"), _FOLDERS,
         _argument("--n", type=int, help="how many items, by default the rubric's number"),

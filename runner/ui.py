@@ -20,7 +20,7 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from runner.terminal.command import Parser, exit_code_of, print_note
-from runner.tracking.store import DATABASE, damaged
+from runner.tracking.store import DATABASE, damage_of
 from runner.tracking.unsent import NEWEST
 
 _HOST = "127.0.0.1"
@@ -41,7 +41,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--uri", default=DATABASE, help="database of the runs (default: %(default)s)")
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     for flag in _SERVER:
-        parser.add_argument(flag, help="as mlflow server has it")
+        parser.add_argument(flag, help="as in mlflow server")
     options = vars(parser.parse_args(arguments))
     port, further = options["port"], [(flag, options[flag[2:].replace("-", "_")]) for flag in _SERVER]
     if not (database := Path(options["uri"].removeprefix("sqlite:///")).absolute()).exists():
@@ -55,7 +55,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             opened.execute("select 1 from sqlite_master")
     except sqlite3.DatabaseError as error:
         locked = isinstance(error, sqlite3.OperationalError)
-        raise ConfigError(f"{database}: {error}" if locked else damaged(database, str(error))) from None
+        raise ConfigError(f"{database}: {error}" if locked else damage_of(database, str(error))) from None
     if _listens(port):
         raise ConfigError(f"port {port} is taken; choose another: make ui ARGS='--port {port + 1}'")
     print_note("starting MLflow's server, about eight seconds on two idle cores; stop it with Ctrl-C")

@@ -18,7 +18,7 @@ import orjson
 
 from components.arithmetic.functions import Value
 from components.core.errors import ConfigError
-from components.files.rows import csv_records, existing, json_object
+from components.files.rows import csv_records, json_object, require_file
 from components.medcalc.calculators import ClinicalCalculator
 
 Part = Literal["test", "one_shot", "worked"]
@@ -67,7 +67,7 @@ def read_rows(folder: Path, part: Part) -> Iterator[Row]:
         yield from _worked(root)
         return
     name = "dataset/test_data.csv" if part == "test" else "verified/datasets/one_shot_data.csv"
-    path = existing(root / name, _HOW)
+    path = require_file(root / name, _HOW)
     for number, row in enumerate(csv_records(path), 1):
         place = f"{path.name} row {number}"
         try:
@@ -82,8 +82,8 @@ def read_rows(folder: Path, part: Part) -> Iterator[Row]:
 def _worked(root: Path) -> Iterator[Row]:
     """The worked examples, whose short names of entities are those of name_to_python.json."""
     limits = {row.calculator: row for row in read_rows(root.parent, "one_shot")}
-    names = dict(json_object(existing(root / "calculator_implementations/name_to_python.json", _HOW)))
-    path = existing(root / "evaluation/one_shot_finalized_explanation.json", _HOW)
+    names = dict(json_object(require_file(root / "calculator_implementations/name_to_python.json", _HOW)))
+    path = require_file(root / "evaluation/one_shot_finalized_explanation.json", _HOW)
     for key, found in json_object(path):
         full = {short: name for name, short in names[key].values.items()}
         try:

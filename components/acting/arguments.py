@@ -38,7 +38,7 @@ class ActionLine:
 
     @property
     def text(self) -> str:
-        """The action without what is around it."""
+        """The action without the text around it."""
         return f"{self.name}[{self.argument}]"
 
 

@@ -24,7 +24,7 @@ from components.prompts import PromptSet, load
 
 @dataclass(frozen=True)
 class Trial:
-    """How an attempt ended and what was done on it."""
+    """How an attempt ended, and its actions."""
 
     outcome: Answer | Refusal | Failure
     done: Sequence[tuple[Action, str]] = ()  # and what came of each
@@ -39,8 +39,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Shown:
-    """What an attempt is shown alongside its task: earlier trials of its own with what was concluded from them (also
-    alone, as ``reflections``), a draft to check; or its role and what is asked of it in the task's place."""
+    """What an attempt is shown alongside its task: its earlier trials with the conclusions from them (also alone, as
+    ``reflections``), a draft to check; or its role and instructions in place of the task."""
 
     previous: Sequence[Chain] = ()
     reflections: Sequence[str] = ()
@@ -60,11 +60,11 @@ class Retries(Protocol):
 class ActsInSteps:
     """The settings of agents that take one action per step; every reply is kept as the model wrote it.
 
-    ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
-    ``preload``: the inputs (schema, documents) are in the task. ``stop`` are strings at which an action's
-    text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
-    ``shots``: at most so many demonstrations of the memory are shown; where the control ``metadata`` describes a
-    database they are of this database. ``as_lines``: what was done is written as ``Name[argument]``.
+    ``max_steps`` None: only the budget limits the steps. ``force_finish``: the last step offers nothing but to end.
+    ``preload``: the inputs (schema, documents) are in the task. ``stop`` are strings at which an action's text ends,
+    such as ``Observation:``; empty because some endpoints refuse them and the grammars do without. ``shots``: at most
+    so many demonstrations of the memory are shown; where the control ``metadata`` describes a database they are of this
+    database. ``as_lines``: what was done is written as ``Name[argument]``.
     """
 
     prompts: PromptSetName
@@ -89,7 +89,7 @@ def names_given(prompts: PromptSet) -> Collection[str]:
 
 @dataclass
 class Acting:
-    """An attempt that is being made: its messages and what was done. ``values``: given to prompts."""
+    """An attempt in progress: its messages and actions. ``values``: given to prompts."""
 
     episode: Episode
     settings: ActsInSteps
@@ -122,14 +122,14 @@ class Acting:
         return self.episode.act(self.messages, sampling, closing)
 
     async def observe(self, action: Action) -> None:
-        """Run an action and add what came of it."""
+        """Run an action and add its result."""
         seen = await self.episode.observe(action)
         came = [one.observation.text for one in self.episode.last.observed if not one.control]
         result = "\n".join(came if action.error is None else [message.text for message in seen])
         self.add(action, result, [*self.messages, action.message, *seen])
 
     def add(self, action: Action, result: str, messages: list[Message]) -> None:
-        """Add an action and its result to what was done; the attempt continues with ``messages``."""
+        """Add an action and its result to the history; the attempt continues with ``messages``."""
         self.done.append((action, result))
         self.messages = messages
 

@@ -1,4 +1,5 @@
-"""Solved questions that are shown to an agent: what one holds, the project's own, and whether one fits a problem."""
+"""Solved questions that are shown to an agent: their format, the project's own examples, and whether one fits a
+problem."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ _Text = Annotated[str, StringConstraints(min_length=1)]
 @dataclass(frozen=True)
 class Example:
     """A question with its answer: the letter where there are ``choices``, else the text. ``rationale``: two to four
-    sentences that lead to it; None where nobody wrote them. ``task``: what it was collected for."""
+    sentences that lead to it; None if there is none. ``task``: the task for which it was collected."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -41,7 +42,7 @@ _EXAMPLE = TypeAdapter(Example)
 
 
 def as_examples(values: object, place: str) -> tuple[Example, ...]:
-    """Examples of JSON or YAML. Raises ConfigError, naming the place, for what is not an example."""
+    """Examples of JSON or YAML. Raises ConfigError, naming the place, for an invalid example."""
     found: list[Example] = []
     for number, row in enumerate(values if isinstance(values, list) else [values], 1):
         try:
@@ -84,7 +85,7 @@ def rationales(prompts: str) -> Mapping[str, str]:
 
 
 def rationale_of(question: str, known: Mapping[str, str]) -> str | None:
-    """The rationale of a question, also where a line was put before or behind it (context, allowed answers)."""
+    """The rationale of a question, also if a line was added before or after it (context, allowed answers)."""
     lines = question.strip().split("\n")
     for part in (question, "\n".join(lines[:-1]), lines[-1]):
         digest = sha256(" ".join(part.split()).encode()).hexdigest()[:16]
@@ -101,7 +102,7 @@ def kind(one: Problem | Example) -> str:
     return "yes or no in words" if decided else "open answers"
 
 
-def fitting(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
+def fitting_examples(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
     """The examples of a problem's kind in their order, each once, those with as many options first. To a question that
     is decided in words belong only decisions that it names."""
     alike: dict[tuple[str, str], Example] = {}

@@ -37,7 +37,7 @@ Form = Literal["code", "actions", "sql"]
 
 @dataclass(frozen=True)
 class Entry:
-    """A solved question of a database. What is empty was not written; ``seed``: one of the project's own."""
+    """A solved question of a database. Empty fields were not written; ``seed``: a demonstration of the project."""
 
     id: str
     database: str
@@ -51,9 +51,9 @@ class Entry:
 
 @dataclass
 class SolvedQuestions:
-    """A memory of entries, older ones first (``components.core.protocols.Memory``). ``update``: what else it takes in
-    while it is tested: nothing, what ran to its end, or what was right by the gold answers. Then it only ever holds
-    what was learnt before the question at hand (``hold``)."""
+    """A memory of entries, older ones first (``components.core.protocols.Memory``). ``update``: which further questions
+    it adds during the evaluation: none, those that ended without an error, or those that were right by the gold
+    answers. It then holds only entries from before the current question (``hold``)."""
 
     digest: str
     entries: Sequence[Entry]
@@ -67,7 +67,7 @@ class SolvedQuestions:
         return MemoryTraits(notes=self.notes, hold=None if self.update == "none" else self.hold)
 
     def hold(self, learnt: Iterable[Mapping[str, Any]]) -> None:
-        """Take in what was learnt before the next question, and nothing else; a question that is there stays."""
+        """Add the entries learnt before the next question, and no others; an existing question stays."""
         known, self.grown = {(one.database, one.question) for one in self.entries}, []
         for number, values in enumerate(learnt):
             entry = Entry(id=f"learnt-{number}", **values)
@@ -126,7 +126,7 @@ async def learn(episode: Episode, outcome: Answer, entry: Mapping[str, Any]) -> 
 
 
 def lessons_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
-    """What was remarked as learnt."""
+    """The remarks that are lessons."""
     return [step.remarks["learnt"] for step in trajectory.steps if "learnt" in step.remarks]
 
 
@@ -189,7 +189,7 @@ class FixedTasks:
 
 
 def own_tasks(prompts: str) -> tuple[Demonstration, ...]:
-    """The solved tasks of a prompt set; none for a set without them. Raises ConfigError for what is not one."""
+    """The solved tasks of a prompt set; none for a set without them. Raises ConfigError for an invalid task."""
     prompt_set = load(prompts)
     if not prompt_set.holds(TASKS):
         return ()

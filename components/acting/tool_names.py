@@ -1,4 +1,4 @@
-"""What tools are known as: to whoever names them in a config, and from one task to the next.
+"""The names of tools: in a config, and across tasks.
 
 RadABench numbers its tools for every sample, so what is learnt about tools is kept under their category there. Use is
 counted over the committed actions of many episodes (Liao et al. 2024, arXiv 2410.17657, figure 5). Departures, where

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.acting.examples import Example, fitting
+from components.acting.examples import Example, fitting_examples
 from components.agents.direct import plain_answer
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
@@ -40,7 +40,7 @@ class FewShot:
         for own in (False, True):  # those of the training split, else the project's own
             rows = [one.data["example"] for one in found if "example" in one.data and one.data["own"] is own]
             pool = [one for one in (Example(**row) for row in rows) if one.rationale or not self.reason]
-            shots = shots or list(fitting(problem, pool)[: self.shots])
+            shots = shots or list(fitting_examples(problem, pool)[: self.shots])
         if not shots:
             raise ConfigError(f"FewShot: the memory holds no example that fits {problem.id!r}; choose memory=examples")
         answer = await plain_answer(episode, self.prompts, after_lead, shots=shots, reason=self.reason)

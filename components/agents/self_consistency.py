@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import AttemptOver, ConfigError, ModelError
 from components.core.messages import Sampling
 from components.core.protocols import Agent, Episode
@@ -72,7 +72,7 @@ async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperatu
         return Vote(outcome, read, line)
 
     lines = episode.lines([f"draw/{number}" for number in numbers], Sampling(temperature=temperature))
-    return await together(attempt(line, number) for line, number in zip(lines, numbers, strict=True))
+    return await gather_all(attempt(line, number) for line, number in zip(lines, numbers, strict=True))
 
 
 def reading(problem: Problem, outcome: Outcome) -> str | None:

@@ -15,8 +15,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt
 
-from components.building.specification import LABEL, Specification, fault, read, read_reply
-from components.building.testing import Verdict, called, fits, verdict_on
+from components.building.specification import LABEL, Specification, read, read_reply, schema_error
+from components.building.testing import Verdict, fits, run_call, verdict_on
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, ToolSpec, continued
 from components.core.protocols import Episode
@@ -96,9 +96,9 @@ class BuiltTool:
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
         """Call the function. Raises ToolError, ModelError (sandbox)."""
         wanted = self.specification
-        if wrong := fault(wanted.parameters, arguments):
+        if wrong := schema_error(wanted.parameters, arguments):
             raise ToolError(f"{wanted.name}: {wrong}.", "bad_arguments", {"built": True})
-        result = await called(self.code, wanted.name, arguments, self.sandbox)
+        result = await run_call(self.code, wanted.name, arguments, self.sandbox)
         if "error" in result or not fits(result["output"], wanted):
             wrong = result.get("error", f"it gave what is no {wanted.output}")
             raise ToolError(f"{wanted.name} failed: {wrong}", "built_tool_failed", {"built": True})
@@ -151,7 +151,7 @@ CONTROL = "build"  # the builder on the toolset's side, which knows what is miss
 
 @dataclass(frozen=True, kw_only=True)
 class BuildsTools:
-    """The base of agents that may have tools built. ``build_tools`` simulated: after a refusal it requests the tool in
+    """The base of agents that can request tools. ``build_tools`` simulated: after a refusal it requests the tool in
     words; a builder that knows what was removed provides it where the request is specific enough. code: ``BuildTool``
     is offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox."""
 
@@ -174,7 +174,7 @@ class BuildsTools:
         )
 
     def check_offer(self, offer: Offer) -> None:
-        """Raises ConfigError where the simulated builder is asked for and the offer has none."""
+        """Raises ConfigError if the simulated builder is requested and the offer has none."""
         if self.build_tools == "simulated" and CONTROL not in offer.controls:
             raise ConfigError(
                 "agent.build_tools=simulated needs one of the conditions insufficient_config1, insufficient_config2 and"
@@ -225,7 +225,7 @@ def builds(trajectory: Trajectory) -> Sequence[Mapping[str, Any]]:
     return [one.observation.data["build"] for one in _observed(trajectory) if "build" in one.observation.data]
 
 
-def used(trajectory: Trajectory) -> Sequence[Observed]:
+def built_tool_calls(trajectory: Trajectory) -> Sequence[Observed]:
     """The calls of built tools."""
     names = {spec.name for spec in trajectory.offered if spec.facts.get("built")}
     return [one for one in _observed(trajectory) if one.call.name in names]

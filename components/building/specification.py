@@ -46,7 +46,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Specification:
-    """``parameters`` is a JSON schema of type object; ``examples`` are valid by it and their outputs of one kind."""
+    """``parameters`` is a JSON schema of type object; ``examples`` conform to it, and their outputs are of one kind."""
 
     name: str
     description: str
@@ -87,7 +87,7 @@ def read(given: Mapping[str, Any]) -> Specification:
     for number, one in enumerate(listed, 1):
         if not isinstance(one, Mapping) or not isinstance(one.get("input"), Mapping) or one.get("output") is None:
             raise _bad(f"example {number} must be an object with input (an object) and output")
-        if wrong := fault(parameters, one["input"]):
+        if wrong := schema_error(parameters, one["input"]):
             raise _bad(f"example {number} is not valid by the schema: {wrong}")
         examples.append(Example(dict(one["input"]), one["output"]))
     if len(kinds := {kind(one.output) for one in examples}) > 1:
@@ -108,7 +108,7 @@ def read_reply(text: str) -> Mapping[str, Any]:
     raise _bad("the reply holds no JSON object with name, description, parameters and examples")
 
 
-def fault(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+def schema_error(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     """Why values are not valid by a schema of type object; empty when they are."""
     properties = parameters["properties"]
     for name in parameters.get("required", ()):
@@ -118,7 +118,7 @@ def fault(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
         if name not in properties:
             return f"there is no parameter {name!r}; there are {', '.join(properties)}"
         if wrong := _wrong(properties[name], value):
-            return f"{name} is {shown(value, 200)}, which {wrong}"
+            return f"{name} is {short_json(value, 200)}, which {wrong}"
     return ""
 
 
@@ -184,7 +184,7 @@ def _check(name: str, schema: Any, nested: bool = False) -> None:
     if not isinstance(values, list) or not values or ("enum" in schema and any(_wrong(others, one) for one in values)):
         raise _bad(f"{name}: enum must list the allowed values, all of type {schema['type']} and within its bounds")
     if "default" in schema and (wrong := _wrong(schema, schema["default"])):
-        raise _bad(f"{name}: the default is {shown(schema['default'], 200)}, which {wrong}")
+        raise _bad(f"{name}: the default is {short_json(schema['default'], 200)}, which {wrong}")
 
 
 def _wrong(schema: Mapping[str, Any], value: Any) -> str:
@@ -195,7 +195,7 @@ def _wrong(schema: Mapping[str, Any], value: Any) -> str:
     if not is_finite(value) or (wanted == "integer" and value != int(value)):
         return f"is no {wanted}" if is_finite(value) else "is not finite"
     if "enum" in schema and value not in schema["enum"]:
-        return f"is none of {shown(schema['enum'], 200)}"
+        return f"is none of {short_json(schema['enum'], 200)}"
     for bound, (fits, broken) in _BOUNDS.items() if found == "number" else ():
         if bound in schema and not fits(value, schema[bound]):
             return f"{broken} {schema[bound]}"
@@ -203,6 +203,6 @@ def _wrong(schema: Mapping[str, Any], value: Any) -> str:
     return next((f"has an item that {wrong}" for one in items if (wrong := _wrong(schema["items"], one))), "")
 
 
-def shown(value: Any, most: int = 300) -> str:
+def short_json(value: Any, most: int = 300) -> str:
     """A value as JSON, cut short."""
     return json.dumps(value, default=str)[:most]

@@ -1,7 +1,5 @@
-"""Whether a builder's code is the tool that was specified.
-
-It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the specification.
-"""
+"""Test whether a builder's code is the specified tool. It runs in the sandbox only, and its own statements do not
+count: this process compares its outputs with the specification."""
 
 import json
 import math
@@ -11,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
 
-from components.building.specification import Specification, fault, is_finite, is_plain, kind, shown
+from components.building.specification import Specification, is_finite, is_plain, kind, schema_error, short_json
 from components.core.errors import ModelError
 from components.sandbox import Library, Sandbox, SandboxError, Session
 
@@ -83,7 +81,7 @@ async def outputs(code: str, name: str, inputs: Sequence[Inputs], session: Sessi
     return found
 
 
-async def called(code: str, name: str, given: Inputs, sandbox: Sandbox) -> Result:
+async def run_call(code: str, name: str, given: Inputs, sandbox: Sandbox) -> Result:
     """One call: its ``output`` or its ``error``. Raises ModelError (sandbox)."""
     with closing(sandbox.open(LIBRARY)) as session:
         try:
@@ -105,7 +103,7 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
                 again = await outputs(code, spec.name, inputs[::-1], session)
                 for given, was, now in zip(inputs, first, again[::-1], strict=True):
                     if was != now and not wrong:
-                        found = f"for {shown(given)} it gave {shown(was)}, then {shown(now)}"
+                        found = f"for {short_json(given)} it gave {short_json(was)}, then {short_json(now)}"
                         wrong = f"it is not deterministic: {found}"
         except Broken as broken:
             wrong = str(broken)
@@ -118,21 +116,22 @@ def _errors(spec: Specification, runs: Sequence[tuple[Inputs, Result]], held_bac
     """The errors of the results; only the first one is certain."""
     for given, result in runs:
         if "error" in result:
-            yield f"for the valid input {shown(given)} it raised {result['error']}"
+            yield f"for the valid input {short_json(given)} it raised {result['error']}"
         elif not fits(found := result["output"], spec):
-            yield f"for the valid input {shown(given)} it gave {shown(found)}, which is no {spec.output}"
+            yield f"for the valid input {short_json(given)} it gave {short_json(found)}, which is no {spec.output}"
     for number, (example, (_, result)) in enumerate(zip(spec.examples, runs, strict=False)):
         if not is_close(found := result["output"], example.output):
-            expected = f"expected was {shown(example.output)}"
+            expected = f"expected was {short_json(example.output)}"
             if number >= len(spec.examples) - held_back:
                 expected = "which is wrong; this example was not shown"
-            yield f"for the input {shown(example.input)} it gave {shown(found)}, {expected}"
+            yield f"for the input {short_json(example.input)} it gave {short_json(found)}, {expected}"
     for name, schema in spec.properties.items():
         for given, was in runs if "default" in schema else ():
             full = {**given, name: schema["default"]}
             other = next((one for inputs, one in runs if name not in given and inputs == full), was)
             if other != was:
-                yield f"for {shown(given)} it gave {shown(was)}, with the default of {name} {shown(other)}"
+                text = f"for {short_json(given)} it gave {short_json(was)}"
+                yield f"{text}, with the default of {name} {short_json(other)}"
 
 
 def fits(found: Any, spec: Specification) -> bool:
@@ -168,7 +167,7 @@ def trials(spec: Specification) -> Sequence[Mapping[str, Any]]:
             optional = name in base and name not in spec.required
             shorter = [{key: value for key, value in base.items() if key != name}] if optional else []
             for one in chain(changed, shorter):
-                if one not in (*examples, *found) and not fault(spec.parameters, one):
+                if one not in (*examples, *found) and not schema_error(spec.parameters, one):
                     found.append(one)
                 if len(found) == MOST:
                     return found

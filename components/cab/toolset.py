@@ -45,7 +45,7 @@ class Clinical:
         inner = [tool.spec.name for tool in INNER]
         for name, tool in self.tools.items():
             if name in inner:
-                raise ConfigError(f"tools: {name} is always there; leave it out")
+                raise ConfigError(f"tools: {name} is always offered; remove it")
             if name != tool.spec.name:
                 raise ConfigError(f"tools: {name} is the tool {tool.spec.name}; give it that name")
             if (dimension := tool.spec.facts.get("dimension")) not in DIMENSIONS:
@@ -56,7 +56,7 @@ class Clinical:
 
     @property
     def traits(self) -> ToolsetTraits:
-        """Its tools, what services may be asked, and what the chosen tools lack; their calls will fail."""
+        """Its tools, the permitted services, and what is missing for the chosen tools; their calls will fail."""
         lacking = {name: declared(tool, ToolTraits).missing for name, tool in self._chosen.items()}
         notes = [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
         return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)

@@ -47,13 +47,13 @@ class Terminology(Protocol):
 
     @property
     def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
+        """The missing files and how to get them; empty when all exist."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """``score/exact``: the answer is the reference's name, but for case, accents, punctuation and articles; of
-    "Disease (D)" either name counts. ``score/strict``: so it is, or the terminology knows both as one concept.
+    """``score/exact``: the answer is the reference's name, ignoring case, accents, punctuation and articles; of
+    "Disease (D)" either name counts. ``score/strict``: the same, or the terminology has both as one concept.
     ``clinic/suspected``: a wrong answer names what a bias suggests (``suspected``, a regular expression); unscored
     where the reference does too. ``clinic/questions`` and ``clinic/tests`` count what was answered, on every line of
     work; ``clinic/cost`` is what that costs: ``question`` units each, and for an order the sum of all ``prices`` whose
@@ -73,7 +73,7 @@ class Diagnosis:
 
     @property
     def traits(self) -> ScorerTraits:
-        """What decides, and what is counted."""
+        """The deciding score, and the counts."""
         return ScorerTraits(
             names=(*RIGHT, *COUNTS), decides=STRICT, lower=(SUSPECTED, COST), neither=(QUESTIONS, TESTS),
             units={QUESTIONS: "questions", TESTS: "tests", COST: "units"}, by=("specialty",),
@@ -85,7 +85,7 @@ class Diagnosis:
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in self.traits.names]
         texts = str(sample.target), named_in(trajectory.answer or "")
-        names = [{compared(one) for one in names_in(text)} - {""} for text in texts]
+        names = [{normalise_name(one) for one in names_in(text)} - {""} for text in texts]
         concepts = [{self.terms.concept(one) for one in names_in(text)} - {None} for text in texts]
         exact = not names[0].isdisjoint(names[1])
         same = exact or not concepts[0].isdisjoint(concepts[1])
@@ -124,6 +124,6 @@ def names_in(text: str) -> list[str]:
     return [text, _BRACKETS.sub(" ", text), *_SHORT.findall(text)]
 
 
-def compared(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A name in lower case without accents, punctuation and articles."""
     return " ".join(one for one in re.findall(r"\w+", plain(name)) if one not in _LEFT_OUT)

@@ -50,8 +50,8 @@ class Consultation:
 
 @dataclass(frozen=True)
 class AskRole:
-    """Passes the doctor's words to a role's model, and its reply back; after the last turn nobody is asked. Observation
-    data, where somebody was: ``asked`` (the role) and ``request``. Raises ToolError: empty (a blank reply),
+    """Passes the doctor's words to a role's model, and its reply back; after the last turn no model is called.
+    Observation data of a call: ``asked`` (the role) and ``request``. Raises ToolError: empty (a blank reply),
     bad_arguments."""
 
     role: Role

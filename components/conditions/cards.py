@@ -11,7 +11,7 @@ from components.core.messages import ToolSpec
 from components.core.tools import Context, Offer, Tool
 from components.core.traits import own_name
 from components.core.types import Observation, Sample
-from components.faults.marks import marked, with_mark
+from components.faults.marks import add_mark, with_mark
 from components.faults.wrapping import OnTools, Wrapper, call_context, fallible, with_fault
 
 Change = Callable[[ToolSpec, Random], ToolSpec]
@@ -28,7 +28,7 @@ class Recarded(Wrapper):
     async def __call__(self, context: Context, /, **_: Any) -> Observation:
         was = self.wraps.spec.name
         try:
-            return marked(await call_context(context, self).use(self.wraps), self.kind, was=was)
+            return add_mark(await call_context(context, self).use(self.wraps), self.kind, was=was)
         except ToolError as error:
             raise ToolError(str(error), error.label, with_mark(error.data, self.kind, {"was": was})) from None
 

@@ -7,7 +7,7 @@ from annotated_types import Ge, Gt
 
 from components.core.traits import ToolTraits, declared
 from components.core.types import Observation
-from components.faults.marks import failed, marked
+from components.faults.marks import add_mark, marked_failure
 from components.faults.wrapping import Striking, Struck
 
 
@@ -19,13 +19,13 @@ class Denied(Striking):
 
     async def strike(self, call: Struck) -> Observation:
         """Refuse the call. Raises ToolError."""
-        raise failed(self.kind, f"Access denied: no permission to use {call.name} for this request.")
+        raise marked_failure(self.kind, f"Access denied: no permission to use {call.name} for this request.")
 
 
 @dataclass(frozen=True)
 class Unavailable(Striking):
     """Every call of a struck tool fails from its ``from_call``-th on, counted in each line of work of an episode.
-    ``rate``: the share of tools that go down in an episode, drawn for each tool alone. They stay down."""
+    ``rate``: the share of tools that go down in an episode, drawn for each tool alone. They stay unavailable."""
 
     from_call: Annotated[int, Ge(1)] = 1
     kind: ClassVar[str] = "unavailable"
@@ -36,7 +36,7 @@ class Unavailable(Striking):
 
     async def strike(self, call: Struck) -> Observation:
         """Fail. Raises ToolError."""
-        raise failed(self.kind, f"{call.name} is unavailable: the service does not respond.")
+        raise marked_failure(self.kind, f"{call.name} is unavailable: the service does not respond.")
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,6 @@ class Slow(Striking):
         limit = self.timeout_seconds or declared(call.tool, ToolTraits).timeout_seconds
         if limit is not None and self.seconds >= limit:
             await call.context.wait(limit)
-            raise failed(self.kind, f"{call.name} timed out: no answer within {limit:g} s.", seconds=limit)
+            raise marked_failure(self.kind, f"{call.name} timed out: no answer within {limit:g} s.", seconds=limit)
         await call.context.wait(self.seconds)
-        return marked(await call.run(), self.kind, seconds=self.seconds)
+        return add_mark(await call.run(), self.kind, seconds=self.seconds)

@@ -1,4 +1,4 @@
-"""What is offered of a toolset: all of it, less, or what two conditions make of it."""
+"""Offer a whole toolset, a part of it, or the result of two conditions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class Withhold:
         """Leave tools out. Raises ConfigError when there is no such tool, or none is named."""
         names = resolve_names(self.tools, known_names(offer.tools, offer), "condition withhold")
         if not names:
-            raise ConfigError("condition withhold takes nothing away: name tools, as in condition.tools=[Calculator]")
+            raise ConfigError("condition withhold removes nothing: name tools, as in condition.tools=[Calculator]")
         left = {name: tool for name, tool in offer.tools.items() if not {name, *names_of_tool(tool)} & {*names}}
         of = {"condition": "withhold", "kind": "withhold"} if offer.facts.get("kind") != "insufficient" else {}
         return replace(offer, tools=left, facts={**offer.facts, **of, "withheld": names})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Gt, Le
 
 from components.core.types import Observation
-from components.faults.marks import ValueMemory, change_values, marked, memory_behind, shifted
+from components.faults.marks import ValueMemory, add_mark, change_values, memory_behind, shift_numbers
 from components.faults.wrapping import Striking, Struck
 
 _EARLIER = (0.2, 0.4)  # share of itself by which an earlier value differs
@@ -23,24 +23,24 @@ class Noisy(Striking):
     kind: ClassVar[str] = "noisy"
 
     async def strike(self, call: Struck) -> Observation:
-        """Put the numbers off. Raises ToolError as the tool does."""
+        """Change the numbers. Raises ToolError as the tool does."""
 
         def off(_: str, value: Any) -> str | None:
-            found = shifted(str(value), self.amount, call.rng)
+            found = shift_numbers(str(value), self.amount, call.rng)
             return found.text if found.n else None
 
         seen = await call.run()
         if (memory := memory_behind(seen, call.context.state)) is not None:
             return change_values(self.kind, seen, memory, off, amount=self.amount)
-        found = shifted(seen.text, self.amount, call.rng)
+        found = shift_numbers(seen.text, self.amount, call.rng)
         if not found.n:
             return seen
-        return marked(seen._replace(text=found.text), self.kind, numbers=found.n, amount=self.amount)
+        return add_mark(seen._replace(text=found.text), self.kind, numbers=found.n, amount=self.amount)
 
 
 @dataclass(frozen=True)
 class Stale(Striking):
-    """A struck call is answered with what is out of date.
+    """A struck call returns an outdated result.
 
     That is what the same tool returned to this line's last call of other arguments; the call is not made then, and
     nothing else of the sample changes. Where there is none, the answer has the numbers of an earlier time, made here:
@@ -57,19 +57,19 @@ class Stale(Striking):
             answered = [one for one in past if one.error is None and one.call.parsed != now]
             if answered:
                 before = answered[-1].observation
-                return marked(Observation(before.text, {}, before.images), self.kind, call=past.index(answered[-1]))
+                return add_mark(Observation(before.text, {}, before.images), self.kind, call=past.index(answered[-1]))
         seen = await call.run()
         if (memory := memory_behind(seen, call.context.state)) is not None:
             return change_values(self.kind, seen, memory, lambda name, _: memory.plausible(name, {}, call.rng))
-        found = shifted(seen.text, call.rng.uniform(*_EARLIER), call.rng)
-        return marked(seen._replace(text=found.text), self.kind, numbers=found.n) if found.n else seen
+        found = shift_numbers(seen.text, call.rng.uniform(*_EARLIER), call.rng)
+        return add_mark(seen._replace(text=found.text), self.kind, numbers=found.n) if found.n else seen
 
 
 @dataclass(frozen=True)
 class Contradictory(Striking):
-    """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give. The
-    other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a memory of
-    values both are kept, in a random order, each with its tool. Nothing says which one is right."""
+    """A struck call returns two answers, the tool's own and one attributed to another offered tool. The other answer is
+    made here: other numbers, or, where there are none, that nothing confirms the first. In a memory of values both are
+    kept, in a random order, each with its tool. Nothing says which one is right."""
 
     kind: ClassVar[str] = "contradictory"
 
@@ -79,13 +79,13 @@ class Contradictory(Striking):
         seen = await call.run()
         if (memory := memory_behind(seen, call.context.state)) is not None:
             return self._values(call, seen, memory, other)
-        found = shifted(seen.text, 0.5, call.rng)
+        found = shift_numbers(seen.text, 0.5, call.rng)
         second = found.text
         if len(second) > _LONGEST:
             pairs = zip(seen.text.split("\n"), second.split("\n"), strict=True)
             second = next((after for before, after in pairs if before != after), "")[:_LONGEST]
         says = f"answers: {second}" if found.n else "does not confirm this."
-        return marked(seen._replace(text=f"{seen.text}\n\n{other}, asked the same, {says}"), self.kind, other=other)
+        return add_mark(seen._replace(text=f"{seen.text}\n\n{other}, asked the same, {says}"), self.kind, other=other)
 
     def _values(self, call: Struck, seen: Observation, memory: ValueMemory, other: str) -> Observation:
         seconds = dict[str, Any]()

@@ -1,4 +1,4 @@
-"""What is computed once, when it is needed."""
+"""Values that are computed once, when they are needed."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, overload

@@ -7,8 +7,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def together(works: Iterable[Awaitable[T]]) -> list[T]:
-    """All results, in order. All come to their end, so that what was paid is kept; then the first error is raised."""
+async def gather_all(works: Iterable[Awaitable[T]]) -> list[T]:
+    """All results, in order. All are completed, so that paid calls are kept; then the first error is raised."""
     found = await asyncio.gather(*map(_line, works), return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException):

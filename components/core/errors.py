@@ -66,7 +66,7 @@ def missing_extra(subject: str, module: str, extra: str) -> str:
 
 
 def check_pattern(name: str, pattern: str) -> None:
-    """Raise ConfigError for what is not a regular expression."""
+    """Raise ConfigError for an invalid regular expression."""
     try:
         re.compile(pattern)
     except re.error as error:

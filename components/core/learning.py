@@ -1,4 +1,4 @@
-"""The verbs of what is done once, before an evaluation, on training samples."""
+"""Protocols of stages: work that is done once, before an evaluation, on training samples."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ def task_of(sample: Sample) -> str:
 
 
 class Practice(Protocol):
-    """Opens episodes on training samples for a stage, without verifier and, but for what the stage gives, memory."""
+    """Opens episodes on training samples for a stage, without a verifier, and with no memory except the stage's own."""
 
     @property
     def agent(self) -> Agent: ...
@@ -33,7 +33,7 @@ class Stage(Protocol):
     """Done once, before an evaluation, on training samples; apart from scorers the only reader of targets."""
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
-        """The files of what was learnt: relative name -> JSON value. Deterministic given the journal."""
+        """The learnt files: relative name -> JSON value. Deterministic given the journal."""
 
 
 @runtime_checkable
@@ -62,12 +62,12 @@ class Source(Protocol):
     def samples(self) -> int | None: ...
 
     def open(self, folder: Path | None, digest: str) -> Memory:
-        """The memory with what was learnt; ``folder`` None: nothing was. ``digest`` is that of the folder's files.
-        Raises ConfigError."""
+        """The memory with the learnt files; ``folder`` None: none were learnt. ``digest`` is that of the folder's
+        files. Raises ConfigError."""
 
 
 class StageContext(Protocol):
-    """What a stage of its own works with: the parts of the config, models behind the door, and the runner's tests."""
+    """The inputs of a standalone stage: the parts of the config, recorded models, and the runner's tests."""
 
     @property
     def agent(self) -> Agent: ...
@@ -92,8 +92,8 @@ class StageContext(Protocol):
         """A digest of what must not change while a stage is resumed: all of the config that can change a reply."""
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
-        """A split to learn from (None: ``train``, else any that is not evaluated), without what is evaluated. Raises
-        ConfigError when there is none."""
+        """A split to learn from (None: ``train``, else any that is not evaluated), without the evaluated samples.
+        Raises ConfigError when there is none."""
 
     def known(self, samples: Sequence[Sample]) -> list[str]:
         """Digests of what an agent may see of samples, by which a manifest records what was learnt from
@@ -118,8 +118,8 @@ class StageContext(Protocol):
 
 @dataclass(frozen=True)
 class Made:
-    """What a stage of its own left: its folder, ``lines`` that report it, whether it is ``empty``, so that it failed.
-    ``figures``: name -> values, each with the step (a round) that it belongs to."""
+    """The result of a standalone stage: its folder, ``lines`` that report it, whether it is ``empty``, so that it
+    failed. ``figures``: name -> values, each with the step (a round) that it belongs to."""
 
     folder: Path
     lines: Sequence[str] = ()
@@ -129,8 +129,8 @@ class Made:
 
 @runtime_checkable
 class StandaloneStage(Protocol):
-    """A stage of its own, chosen as ``stage``: it makes a folder that people read and other runs name. Started again it
-    resumes: what it asked is in the journal, what it finished in its folder."""
+    """A standalone stage, chosen as ``stage``: it creates a folder that people read and other runs name. Started again
+    it resumes: its calls are in the journal, its finished work in its folder."""
 
     @property
     def place(self) -> Path:

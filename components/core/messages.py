@@ -154,7 +154,7 @@ class ToolSpec:
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that identify what is sent natively."""
+        """16 bytes that identify the native request."""
         return sha256(self.wire).digest()[:16]
 
 
@@ -184,7 +184,7 @@ class Sampling:
 
     @cached_property
     def wire(self) -> bytes:
-        """Canonical JSON, without what is not set."""
+        """Canonical JSON, without unset fields."""
         numbers = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
         body: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
         if self.stop:

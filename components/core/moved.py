@@ -36,7 +36,7 @@ def refuse_imported(node: Any) -> None:
 
 
 def as_first_named(node: Any) -> Any:
-    """A config with the names that its classes had first: what a digest identifies keeps its digest."""
+    """A config with the original names of its classes, so that digests do not change."""
     return _renamed(node, _FIRST)
 
 

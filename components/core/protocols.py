@@ -53,7 +53,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class Agent(Protocol):
-    """A strategy: a deterministic program over one episode, without state of its own."""
+    """A strategy: a deterministic program over one episode, without its own state."""
 
     async def solve(self, episode: "Episode") -> t.Answer | t.Refusal | t.Failure: ...
 
@@ -134,7 +134,7 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Memory(Protocol):
-    """What was learnt before the evaluation; read-only while it runs."""
+    """The result of learning before the evaluation; read-only while it runs."""
 
     @property
     def digest(self) -> str: ...
@@ -164,7 +164,7 @@ class Episode(Protocol):
 
     @property
     def past(self) -> Sequence[t.Turn]:
-        """What another agent did before this one took its place; empty in an episode of its own."""
+        """The actions of another agent before this one took over; empty in a new episode."""
 
     @property
     def rng(self) -> Random: ...
@@ -198,7 +198,7 @@ class Episode(Protocol):
         """For verifiers: ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
 
     async def observe(self, action: Action) -> list[Message]:
-        """Run the action's calls, several at once; an unreadable action is answered with what was wrong."""
+        """Run the action's calls, several at once; an unreadable action gets an explanation of the error."""
 
     async def call(self, name: str, arguments: str) -> t.Observed:
         """Run one call of a program, whose arguments are JSON: recorded with the last step, under the id by which its
@@ -234,7 +234,7 @@ class Episode(Protocol):
         """Write JSON facts to the newest step of this branch, for readers (``label``) and scorers."""
 
     async def run_separately(self, agent: Agent) -> Trajectory:
-        """What another agent does on this sample in an episode of its own, not charged here."""
+        """Run another agent on this sample in a separate episode, which is not charged here."""
 
     async def control(self, name: str, /, **arguments: Any) -> Observation:
         """Use a control of the offer, or a tool as one; recorded with the last step, no call. Raises ToolError."""

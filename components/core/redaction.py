@@ -1,8 +1,6 @@
-"""What must never be in an error text: keys, and what was asked.
-
-Providers echo both. Only what is known to be a key is hidden: the values of variables that hold keys, authorization
-headers, what is assigned to the name of a secret, and tokens with a provider's prefix; paths and digests stay.
-"""
+"""Remove keys and requests from error texts, since providers echo both. Only known forms of keys are hidden: the values
+of variables that hold keys, authorization headers, values assigned to the name of a secret, and tokens with a
+provider's prefix; paths and digests stay."""
 
 import json
 import os
@@ -78,8 +76,8 @@ _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace the given secrets, the values of the environment's secret variables, both in all their forms, and what is
-    written as a key; where one was found, what nobody sees is removed, which may have split it."""
+    """Replace the given secrets, the values of the environment's secret variables, both in all their forms, and texts
+    in the form of a key; if one was found, invisible characters, which may have split it, are removed."""
     known = forms_of((*secrets, *_known_secrets()))
     obeyed = _ESCAPE.sub("", _SEQUENCE.sub("", text.translate(_SEVEN_BITS)))
     for seen in dict.fromkeys((_without_unseen(obeyed), _without_unseen(_SEQUENCE.sub("", text)), text)):

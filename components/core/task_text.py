@@ -1,4 +1,4 @@
-"""A task, its right answer and what was done on it as text: for prompts, for memories, and to find what is alike.
+"""A task, its right answer and the actions on it as text: for prompts, for memories, and for similarity search.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/papers/reflectool.md.
 """
@@ -22,7 +22,7 @@ Chain = Sequence[tuple[str, str]]  # what was done and what came of it
 
 
 def task_text(problem: Problem) -> str:
-    """What an agent may see of a problem, without what was done on it; the question starts a line of its own."""
+    """The part of a problem that an agent may see, without actions; the question starts on a new line."""
     parts = []
     if problem.context:
         parts.append(f"Inputs:\n{problem.context}")

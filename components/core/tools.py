@@ -47,7 +47,7 @@ class Tool(Protocol):
 
 
 class Context(Protocol):
-    """The episode as a tool sees it: its state and problem, a way to ask, and what is offered."""
+    """The episode as a tool sees it: its state and problem, access to models, and the offer."""
 
     @property
     def state(self) -> State: ...
@@ -75,13 +75,12 @@ class Context(Protocol):
 
 @dataclass(frozen=True)
 class Offer:
-    """What one sample offers. ``controls`` are for the agent's own code, not for the model, and are not
-    counted as calls. ``refusal_fields`` (field -> allowed values, empty = free text) is empty where
-    the task may not be refused; ``validates`` asks for a check of the result before it is concluded;
-    ``shows_images``: whether agents put the images before the model itself (else tools look at them);
-    ``facts`` are for scorers and never shown to an agent; ``categories``: of all tools that the toolset can offer,
-    where they name tools because names change from sample to sample; ``note``: shown with the instructions of agents
-    that act."""
+    """The offer of one sample. ``controls`` are for the agent's own code, not for the model, and are not counted as
+    calls. ``refusal_fields`` (field -> allowed values, empty = free text) is empty where the task may not be refused;
+    ``validates`` asks for a check of the result before it is concluded; ``shows_images``: whether agents put the images
+    before the model itself (else tools look at them); ``facts`` are for scorers and never shown to an agent;
+    ``categories``: of all tools that the toolset can offer, where they name tools because names change from sample to
+    sample; ``note``: shown with the instructions of agents that act."""
 
     tools: Mapping[str, Tool]
     state: State = field(default_factory=NoState)

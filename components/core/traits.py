@@ -26,7 +26,7 @@ class HoldsCode(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
-    """What an agent needs of the rest of an experiment, and what it provides.
+    """The needs of an agent, and what it provides.
 
     Needs: ``models``: names under ``models`` that must be configured; ``roles``: others that are asked where they are
     configured. ``controls``: of the toolset. ``memory``: the kind of content that the memory must hold. ``shots``: how

@@ -27,7 +27,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Outcome of ``solve``: the task cannot be done with what is offered, and why (field -> value)."""
+    """Outcome of ``solve``: the task cannot be done with the offered tools, and why (field -> value)."""
 
     grounds: Mapping[str, str]
 
@@ -48,7 +48,7 @@ def as_failure(error: ModelError) -> Failure:
 
 
 class Action(NamedTuple):
-    """What the grammar read from a message: tool calls, or the final answer, or a refusal. ``last`` marks calls after
+    """The grammar's reading of a message: tool calls, or the final answer, or a refusal. ``last`` marks calls after
     which the agent concludes. ``error`` is set when the reply could not be read: then there are no calls and
     ``observe`` explains it to the model. ``confidence``: as an action that ends states it, where that is asked for."""
 
@@ -73,7 +73,7 @@ class Observation(NamedTuple):
 
 @dataclass
 class Observed:
-    """One call that was run and what came of it; ``error`` is the label of what went wrong."""
+    """One call and its result; ``error`` is the label of the failure."""
 
     call: ToolCall
     observation: Observation
@@ -102,10 +102,9 @@ class Verdict:
 
 @dataclass
 class Step:
-    """One model call and what followed. ``asked`` holds the messages after the first ``kept`` ones,
-    which are those of the branch's previous call; ``remarks`` is what the agent says of its own call, for
-    readers and scorers. ``logprobs``: of the reply's tokens, where they were asked for; they are not recorded. Times in
-    seconds since the epoch."""
+    """One model call and what followed. ``asked`` holds the messages after the first ``kept`` ones, which are those of
+    the branch's previous call; ``remarks`` are the agent's notes on its own call, for readers and scorers.
+    ``logprobs``: of the reply's tokens, if requested; they are not recorded. Times in seconds since the epoch."""
 
     purpose: Purpose
     role: str
@@ -129,7 +128,7 @@ class Step:
 
     @property
     def acts(self) -> bool:
-        """Whether its reply was acted on: a proposal that was taken, or what a verifier put in its place."""
+        """Whether its reply was acted on: an accepted proposal, or a verifier's replacement."""
         return self.committed and (self.purpose == "act" or self.action is not None)
 
 
@@ -164,9 +163,9 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions. ``inputs``: what else
-    there is, kind (image, image_2, sql_database, upload_files) -> the name by which tools take it; the images among
-    them are in ``images`` in the same order."""
+    """The part of a sample that an agent may see. ``choices``: letter -> text, empty for open questions. ``inputs``:
+    further inputs, kind (image, image_2, sql_database, upload_files) -> the name by which tools take it; the images
+    among them are in ``images`` in the same order."""
 
     id: str
     question: str
@@ -177,12 +176,12 @@ class Problem:
 
     @property
     def input_kinds(self) -> list[str]:
-        """What there is besides the text, each kind once: images are ``image``, however many there are."""
+        """The kinds of inputs besides the text, each once: images are ``image``, however many there are."""
         kinds = {"image" if kind.startswith("image_") else kind for kind in self.inputs}
         return sorted(kinds | {"image"} if self.images else kinds)
 
     def image(self, name: str) -> Image | None:
-        """The image that is called so among the inputs."""
+        """The image with this name among the inputs."""
         names = [value for kind, value in self.inputs.items() if kind.startswith("image")]
         return dict(zip(names, self.images, strict=False)).get(name)
 
@@ -216,7 +215,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class EpisodeResult:
-    """What came of an episode of a stage: its trajectory, how right it was (0 to 1; None: unscored), all scores."""
+    """The result of an episode of a stage: its trajectory, its deciding score (0 to 1; None: unscored), all scores."""
 
     trajectory: Trajectory
     score: float | None

@@ -12,7 +12,7 @@ N = TypeVar("N", int, float)
 
 
 class CallUsage(TypedDict):
-    """Calls, tokens and US dollars; None for what is not known of one of the calls."""
+    """Calls, tokens and US dollars; None if it is unknown for one of the calls."""
 
     calls: int
     input_tokens: int | None
@@ -30,11 +30,11 @@ Purposes = Mapping[str, CallUsage]
 
 
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
-    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null. What was
-    asked about the agent (purpose judge) is not in the total."""
+    """Calls, tokens and US dollars, in total and by purpose; a value that is unknown for one call makes the sum null.
+    Calls about the agent (purpose judge) are not in the total."""
     used = [(step.purpose, _of(step.usage)) for step in trajectory.steps]
     total = _sum([one for purpose, one in used if purpose != "judge"])
-    return {**total, "purposes": summed({purpose: one} for purpose, one in used)}
+    return {**total, "purposes": sum_usages({purpose: one} for purpose, one in used)}
 
 
 def _of(call: Usage) -> CallUsage:
@@ -42,8 +42,8 @@ def _of(call: Usage) -> CallUsage:
             "cost_usd": call.cost_usd}  # fmt: skip
 
 
-def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
-    """Usages by purpose, added up; what is not known of one makes the sum null."""
+def sum_usages(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
+    """Usages by purpose, added up; a value that is unknown for one makes the sum null."""
     found: dict[str, list[CallUsage]] = {}
     for purposes in usages:
         for purpose, usage in purposes.items():

@@ -47,7 +47,7 @@ class MedAgentsBench(FileDataset[tuple[str, Row]]):
         return found if self.sets == "all" else {name: found[name] for name in self.sets if name in found}
 
     def locate(self, split: str) -> list[Part]:
-        """Return the files by set. Raises ConfigError when there are none, or a chosen set is not there."""
+        """Return the files by set. Raises ConfigError when there are none, or a chosen set is missing."""
         test = self.paths("test_hard")
         missing = [name for name in self.sets if name not in test] if self.sets != "all" else []
         if missing or not test:

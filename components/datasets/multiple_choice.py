@@ -12,7 +12,7 @@ from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.files.file_dataset import HOW, FileDataset, OneFile, Part, explanation, row_letter, row_options
 from components.files.rows import Row, json_lines
-from components.text.answers import lettered
+from components.text.answers import letter_options
 
 _UNPACK = "unpack the archive linked in the README of github.com/"
 _EDITIONS: Mapping[int, Mapping[str, str]] = {
@@ -113,7 +113,7 @@ class MedMcqa(OneFile[Row]):
         right = item.values.get("cop")
         if type(right) is not int or not 1 <= right <= 4:
             raise item.error("cop", f"must be 1 to 4, where 1 is opa (some copies count from 0), found {right!r:.80}")
-        choices = lettered(item.text(key) for key in ("opa", "opb", "opc", "opd"))
+        choices = letter_options(item.text(key) for key in ("opa", "opb", "opc", "opd"))
         letter = "ABCD"[right - 1]
         problem = Problem(f"medmcqa-{item.text('id')}", item.text("question").strip(), choices)
         facts = {"task": "medmcqa", "answer": choices[letter], **explanation(item, "exp")}

@@ -36,7 +36,7 @@ _PART = re.compile(r"((?<=[.!?])\s+|\n+)")  # between two sentences
 class Perturbed:
     """The samples of ``inner``, those of its evaluated split perturbed in each way of ``perturb`` where one fits.
 
-    ``options``: in another order, with the target's letter; not where an option speaks of others or is a letter itself.
+    ``options``: in another order, with the target's letter; not if an option refers to others or is a letter itself.
     ``paraphrase``: words of the table, each occurrence one of its ways of saying it. ``context``: each sentence is left
     out with probability ``dropped``, one at least and never all; where there is none, of the question before its last
     sentence, if it has options. Draws depend on ``seed`` and the sample's id. ``metadata["perturbed"]`` lists what was
@@ -75,7 +75,7 @@ class Perturbed:
 
     @property
     def fingerprint(self) -> str:
-        """That of the dataset within, and of all that decides what is changed."""
+        """The fingerprint of the inner dataset, and of all settings that decide the changes."""
         if not self.perturb:
             return self.inner.fingerprint
         settings = f"{self.inner.fingerprint}/{sorted(self.perturb)}/{self.dropped}/{self.seed}/".encode()
@@ -93,9 +93,9 @@ class Perturbed:
             if kind == "options":
                 sample = _reordered(sample, rng)
             elif kind == "paraphrase":
-                sample = replace(sample, problem=paraphrased(before, rng))
+                sample = replace(sample, problem=paraphrase(before, rng))
             else:
-                sample = replace(sample, problem=shortened(before, self.dropped, rng))
+                sample = replace(sample, problem=drop_context(before, self.dropped, rng))
             if sample.problem != before:
                 done.append(kind)
         strata = {**sample.strata, "perturbed": "+".join(done) or "no"}
@@ -117,7 +117,7 @@ def _reordered(sample: Sample, rng: Random) -> Sample:
     return replace(sample, problem=replace(sample.problem, choices=fresh), target=letter)
 
 
-def paraphrased(problem: Problem, rng: Random) -> Problem:
+def paraphrase(problem: Problem, rng: Random) -> Problem:
     """The problem with other words in its question, where the table has some."""
     words, pattern = _words()
 
@@ -128,7 +128,7 @@ def paraphrased(problem: Problem, rng: Random) -> Problem:
     return replace(problem, question=pattern.sub(other, problem.question))
 
 
-def shortened(problem: Problem, dropped: float, rng: Random) -> Problem:
+def drop_context(problem: Problem, dropped: float, rng: Random) -> Problem:
     """The problem with less context, or with less before what a question with options asks."""
     if problem.context:
         return replace(problem, context=_without_some(problem.context, dropped, rng))

@@ -14,10 +14,10 @@ from typing import Literal
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.files.file_dataset import HOW, OneFile, Part, add_request, explanation, task_sample
-from components.files.rows import Row, existing, json_mapping, json_object
-from components.text.answers import DECISIONS, letter_of, lettered
+from components.files.rows import Row, json_mapping, json_object, require_file
+from components.text.answers import DECISIONS, letter_of, letter_options
 
-CHOICES = lettered(DECISIONS)
+CHOICES = letter_options(DECISIONS)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class LabelledPubMedQA(OneFile[tuple[str, Row]]):
 
     @property
     def _truth(self) -> Path:
-        return existing(Path(self.path) / "data" / "test_ground_truth.json", self.how)
+        return require_file(Path(self.path) / "data" / "test_ground_truth.json", self.how)
 
 
 @dataclass(frozen=True)

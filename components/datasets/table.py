@@ -9,8 +9,8 @@ from pathlib import Path
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.file_dataset import FileDataset, Part
-from components.files.rows import Row, csv_records, existing, json_lines
-from components.text.answers import letter_of, lettered
+from components.files.rows import Row, csv_records, json_lines, require_file
+from components.text.answers import letter_of, letter_options
 from components.text.words import meant
 
 ALL = "all"
@@ -62,7 +62,7 @@ class Table(FileDataset[tuple[int, Row]]):
     @cached_property
     def split_names(self) -> Sequence[str]:
         """The values of the column of splits, in the file's order."""
-        files = [existing(file, self.how) for file in self.paths(ALL).values()]
+        files = [require_file(file, self.how) for file in self.paths(ALL).values()]
         found = tuple(dict.fromkeys(self._split_of(row) for file in files for row in self._rows(file)))
         if not found:
             raise ConfigError(f"{self.title} has no rows; {self.how}")
@@ -130,7 +130,7 @@ class Table(FileDataset[tuple[int, Row]]):
         if isinstance(wanted, str):
             self._cell(row, wanted)
         texts = row.texts(wanted) if isinstance(wanted, str) else [self._maybe(row, name) or "" for name in wanted]
-        choices = lettered(text.strip() for text in texts if text.strip())
+        choices = letter_options(text.strip() for text in texts if text.strip())
         where = wanted if isinstance(wanted, str) else ", ".join(wanted)
         if not 2 <= len(choices) <= _MOST:
             raise row.error(where, f"must be 2 to {_MOST} options, found {len(choices)}")

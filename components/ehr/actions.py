@@ -211,7 +211,7 @@ class PythonCell:
 
 
 def cell_of(action: Action) -> str:
-    """The code of an action, or what the model wrote in the place of its arguments; empty where there is none."""
+    """The code of an action, or the text that the model wrote instead of its arguments; empty if there is none."""
     calls = action.calls or action.message.tool_calls
     try:
         return str(calls[-1].parsed.get("cell", "")) if calls else ""
@@ -220,6 +220,6 @@ def cell_of(action: Action) -> str:
 
 
 def facts(ran: Ran) -> dict[str, Any]:
-    """What came of a cell, for scorers and for agents that word it themselves."""
+    """The outcome of a cell, for scorers and for agents that word it themselves."""
     error = None if ran.error is None else vars(ran.error)
     return {"status": ran.status, "answer": ran.answer, "output": ran.output, "error": error, "seconds": ran.seconds}

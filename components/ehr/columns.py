@@ -43,7 +43,7 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
     try:
         content = _digest(file)
     except OSError as error:
-        raise ConfigError(f"{file}: no database that can be read: {error.strerror}") from None
+        raise ConfigError(f"{file}: not a readable database: {error.strerror}") from None
     types = json.dumps({table: dict(columns) for table, columns in metadata.tables.items()})
     home = folder / sha256("\0".join((_FORMAT, content, types)).encode()).hexdigest()[:32]
     if home.is_dir():
@@ -79,7 +79,7 @@ def _write(file: Path, metadata: Metadata, folder: Path) -> None:
         for table in tables:
             name = known.get(table.name.lower(), table.name)
             if not re.fullmatch(r"\w[\w .-]*", name):
-                raise ConfigError(f"{file}: the table {name!r} has a name that no file can have")
+                raise ConfigError(f"{file}: the table {name!r} has a name that is not a valid file name")
             written = _table(connection, table.name, table.columns, metadata.tables.get(name, {}), f"{file}: {name}")
             with (
                 pa.OSFile(str(folder / f"{name}{SUFFIX}"), "wb") as sink,

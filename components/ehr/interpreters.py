@@ -1,4 +1,4 @@
-"""What the tools compute that need no table: one SELECT, arithmetic on one line, and dates from a database's own time.
+"""Tools that need no table: one SELECT, arithmetic on one line, and dates from a database's own time.
 
 Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128; conventions of statements: Lee et al. 2022, EHRSQL, arXiv
 2301.07695. Departures: of a statement only text outside of literals is changed, apart from the formats of ``strftime``

@@ -1,4 +1,4 @@
-"""What is known of each database before anything is read: four statements, tables, columns, types and the clock.
+"""The metadata of each database, known before anything is read: four statements, tables, columns, types and the clock.
 
 Source: the tables and columns of EHRSQL (Lee et al. 2022, arXiv 2301.07695; 2024, arXiv 2405.06673) and of
 MIMICSQL (Wang et al. 2020, arXiv 1908.01839); the statements are our own.

@@ -64,12 +64,12 @@ class Outcome:
 
     @cached
     def failures(self) -> Counter[str]:
-        """How often what was run failed, by kind (FAILURES)."""
+        """Number of failed executions, by kind (FAILURES)."""
         return Counter(_kind(one) for one in self.executed if not _is_ok(one, ("ok", "no_answer")))
 
     @property
     def searched(self) -> str:
-        """What the published judge looks at: the last result and the closing text up to the word of the end."""
+        """The text that the published judge reads: the last result and the closing text up to the word of the end."""
         ran = _executed(self._counted)
         last = ran[-1].observation.text if ran else ""
         result = self.trajectory.answer if self.trajectory.answer is not None else last

@@ -31,7 +31,7 @@ _FAILED = "plan_failed"
 
 @dataclass
 class PlanRun:
-    """What was done of a plan so far: each action as it was run, and its result (None: too long to be passed on)."""
+    """The executed part of a plan: each action as it was run, and its result (None: too long to be passed on)."""
 
     episode: Episode
     done: list[tuple[str, str]] = field(default_factory=list)

@@ -77,7 +77,7 @@ class Ehr:
     @property
     def traits(self) -> ScorerTraits:
         """Proportions but for what is counted, and for reliability, which goes down to -C; ``judge`` decides.
-        Statements of models may take their time, so scoring leaves the event loop."""
+        Statements of models may be slow, so scoring runs outside the event loop."""
         kinds: dict[str, ScoreKind] = dict.fromkeys(NAMES, "proportion")
         kinds |= {**dict.fromkeys(UNITS, "count"), **dict.fromkeys(self._penalties, "number")}
         return ScorerTraits(

@@ -30,7 +30,7 @@ Kind = Literal["easy", "non_nested", "nested"]
 
 
 async def database_facts(episode: Episode) -> Mapping[str, Any]:
-    """What is known of the sample's database. Raises ConfigError where nothing that is offered runs SQL."""
+    """The metadata of the sample's database. Raises ConfigError if no offered tool runs SQL."""
     if TOOL not in episode.offer.tools:
         have = ", ".join(episode.offer.tools) or "none"
         raise ConfigError(f"the agent's statement is run by the tool {TOOL}; offered are {have}: choose toolset=ehr")

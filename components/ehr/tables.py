@@ -44,10 +44,10 @@ class Tables:
             with pa.memory_map(str(self._files[wanted])) as source:
                 self._loaded[wanted] = pa.ipc.open_stream(source).read_all()  # a file's reader starts threads
         loaded = self._loaded[wanted]
-        return framed({column: loaded[column] for column in loaded.column_names})
+        return to_frame({column: loaded[column] for column in loaded.column_names})
 
 
-def framed(columns: Mapping[str, Columns]) -> DataFrame:
+def to_frame(columns: Mapping[str, Columns]) -> DataFrame:
     """Columns as a frame over the same memory."""
     return DataFrame({name: ArrowExtensionArray(cells) for name, cells in columns.items()}, copy=False)
 

@@ -1,4 +1,4 @@
-"""Whether an agent says that something is wrong with a tool: a rule on its own words.
+"""Detect whether an agent states that something is wrong with a tool: a rule on its text.
 
 A sentence says so where a word for failing or for doubt is said of a tool ("the call was denied", "no answer from
 Calculator"), or a word for doubt of what a tool gives ("a stale result", "the values contradict each other"): in one
@@ -36,8 +36,8 @@ _NO_WORDS = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
-def says_wrong(texts: Iterable[str], tools: Collection[str]) -> str:
-    """The first sentence that says so; empty where none does. ``tools`` are the names of the offered tools."""
+def find_fault_statement(texts: Iterable[str], tools: Collection[str]) -> str:
+    """The first sentence that states it; empty if none does. ``tools`` are the names of the offered tools."""
     signs = _signs(tuple(sorted(tools, key=len, reverse=True)))
     for text in texts:
         for sentence in _SENTENCE.split(_NO_WORDS.sub("\n", text)):

@@ -25,12 +25,12 @@ _ANY = re.compile(r"\d+(?:\.\d+)?")
 KEY = "faults"  # of an observation's data, and of an offer's facts
 
 
-def marked(observation: Observation, kind: str, **facts: Any) -> Observation:
+def add_mark(observation: Observation, kind: str, **facts: Any) -> Observation:
     """The observation with one more mark."""
     return observation._replace(data=with_mark(observation.data, kind, facts))
 
 
-def failed(kind: str, text: str, **facts: Any) -> ToolError:
+def marked_failure(kind: str, text: str, **facts: Any) -> ToolError:
     """A marked failure of a tool; its label is the fault's kind."""
     return ToolError(text, kind, with_mark({}, kind, facts))
 
@@ -46,7 +46,7 @@ def marks(observed: Observed) -> Sequence[Mapping[str, Any]]:
 
 
 def fault_lines(observed: Observed) -> list[str]:
-    """The faults of a call in a line each, for readers: what was shown, and what was right."""
+    """The faults of a call in a line each, for readers: the shown and the right values."""
     lines = []
     for mark in marks(observed):
         facts = [str(mark.get("kind"))]
@@ -69,7 +69,7 @@ def changed_cards(trajectory: Trajectory) -> Sequence[str]:
     return [name for fault in trajectory.facts.get(KEY, ()) for name in fault.get("cards", ())]
 
 
-def left_wrong(trajectory: Trajectory) -> dict[str, tuple[str, str]]:
+def remaining_errors(trajectory: Trajectory) -> dict[str, tuple[str, str]]:
     """Variable -> (right, shown) of the values that faults changed and no later call set right."""
     wrong: dict[str, tuple[str, str]] = {}
     for observed in (one for step in trajectory.steps for one in step.observed if not one.control):
@@ -87,8 +87,8 @@ class Shifted(NamedTuple):
     n: int
 
 
-def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shifted:
-    """Put every number off by ``amount`` (0.2: a fifth), up or down by chance, by a unit of its last digit at least.
+def shift_numbers(text: str, amount: float, rng: Random, whole: bool = False) -> Shifted:
+    """Change every number by ``amount`` (0.2: a fifth), up or down by chance, by a unit of its last digit at least.
     Dates, times and identifiers stay; with ``whole`` any digits count, as in ``TR5``, and none gets below 0."""
 
     def off(found: re.Match[str]) -> str:
@@ -142,4 +142,4 @@ def change_values(
     written = {**outputs, **shown}
     text = orjson.dumps({**written, "score": round(seen.data["score"], 6)}).decode()
     changes = {name: [str(outputs[name]), str((wrong or shown)[name])] for name in shown}
-    return marked(seen._replace(text=text, data={**seen.data, "outputs": written}), kind, changes=changes, **facts)
+    return add_mark(seen._replace(text=text, data={**seen.data, "outputs": written}), kind, changes=changes, **facts)

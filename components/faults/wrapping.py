@@ -86,7 +86,7 @@ class Striking(OnTools, ABC):
     """A condition that strikes every call of its tools with probability ``rate``."""
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
-        """Put the fault on the tools. Raises ConfigError when there is no such tool, or none at all."""
+        """Apply the fault to the tools. Raises ConfigError when there is no such tool, or none at all."""
         draws, tools = f"{rng.getrandbits(64):x}/{self.kind}", dict(offer.tools)
         outer = [name for name, tool in offer.tools.items() if not _is_inner(tool)]
         for name in fallible(self, offer):

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.attachments import Attached
-from components.files.rows import Row, content_key, existing, files_digest
+from components.files.rows import Row, content_key, files_digest, require_file
 
 Item = TypeVar("Item")
 HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give dataset.path={}"
@@ -105,7 +105,7 @@ class FileDataset(ABC, Generic[Item]):
         if split not in self.split_names:
             have = ", ".join(self.split_names) or "no split here"
             raise ConfigError(f"dataset.split: {self.title} has {have}; found {split!r}")
-        return [Part(split, name, existing(file, self.how)) for name, file in self.paths(split).items()]
+        return [Part(split, name, require_file(file, self.how)) for name, file in self.paths(split).items()]
 
 
 @dataclass(frozen=True)

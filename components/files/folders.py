@@ -43,13 +43,13 @@ class MadeFolder:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError:
-            raise ConfigError(f"another process is at work in {self.path}") from None
+            raise ConfigError(f"{self.path} is in use by another process") from None
         finally:
             os.close(handle)
 
     def notes(self, begun: str, key: str) -> dict[str, Any]:
-        """The manifest; empty when there is none. Raises ConfigError for one of other settings; ``key`` names others.
-        Anything else that is in the folder is somebody's, and nothing is written among it."""
+        """The manifest; empty when there is none. Raises ConfigError for one of other settings; ``key`` names others. A
+        folder with other files is not written to."""
         path = self.path / MANIFEST
         if not path.is_file():
             if strange := sorted(one.name for one in self.path.iterdir() if one.name not in _OURS):

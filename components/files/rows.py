@@ -73,7 +73,7 @@ def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(one, str) for one in values)
 
 
-def existing(path: Path, how: str, what: str = "data file") -> Path:
+def require_file(path: Path, how: str, what: str = "data file") -> Path:
     """Return the path of a file. Raises ConfigError, saying how to get it, when there is none."""
     if not path.is_file():
         raise ConfigError(f"no {what} {path}; {how}")
@@ -182,7 +182,7 @@ class _Lines:
     position: int = 0
 
     def row(self, name: str, value: Any) -> Row:
-        """The object under the next key that is called so. Raises ConfigError where it is none."""
+        """The object under the next key of this name. Raises ConfigError if it is not an object."""
         start = max(self.raw.find(orjson.dumps(name), self.position), self.position)
         self.line, self.position = self.line + self.raw.count(b"\n", self.position, start), start
         if not isinstance(value, dict):

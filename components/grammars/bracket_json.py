@@ -108,7 +108,7 @@ class BracketJson(TextGrammar):
             answer = _text(call.params["response"])
             return Action(message, answer=answer, confidence=None if stated is None else _text(stated))
         if call.name == REFUSE and offer.may_refuse:
-            return refused(message, call, offer)
+            return refusal_of(message, call, offer)
         purpose = call.params.get("purpose", "")
         calls = (ToolCall("call", call.name, _text(call.params)),)
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
@@ -202,7 +202,7 @@ def _text(value: object) -> str:
     return text
 
 
-def refused(message: Message, call: Call, offer: Offer, call_id: str | None = None) -> Action:
+def refusal_of(message: Message, call: Call, offer: Offer, call_id: str | None = None) -> Action:
     """The refusal that a call stands for. Raises ActionError when one of its grounds is missing."""
     if missing := [name for name in offer.refusal_fields if name not in call.params]:
         needs = ", ".join(offer.refusal_fields)
@@ -241,5 +241,5 @@ class BracketText(TextGrammar):
             # an object with the fields, or the bare text where there is one field
             bare = len(offer.refusal_fields) == 1 and not (line.argument or "").startswith("{")
             grounds = Call(REFUSE, dict.fromkeys(offer.refusal_fields, line.argument)) if bare else read_call(line.text)
-            return refused(kept, grounds, offer)
+            return refusal_of(kept, grounds, offer)
         return Action(kept, calls=(call,))

@@ -18,7 +18,7 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import read_call, refused, with_confidence
+from components.grammars.bracket_json import read_call, refusal_of, with_confidence
 from components.prompts import load
 from components.text.confidence import split_line
 
@@ -73,7 +73,7 @@ class CodeBlock:
             arguments = orjson.dumps({argument: blocks[-1].rstrip()}).decode()
             return Action(message, (ToolCall("call", spec.name, arguments),), last=last, confidence=stated)
         if offer.may_refuse and (said := _REFUSES.search(text)):
-            return refused(message, read_call(text[said.start() :]), offer)
+            return refusal_of(message, read_call(text[said.start() :]), offer)
         if last:
             return Action(message, answer=text.removesuffix(TERMINATE).strip(), confidence=stated)
         raise ActionError(

@@ -17,7 +17,7 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import Call, refused, with_confidence
+from components.grammars.bracket_json import Call, refusal_of, with_confidence
 from components.prompts import PromptSet, load
 from components.text.confidence import split_line
 
@@ -78,7 +78,7 @@ class NativeTools:
         for call, values in zip(calls, read, strict=True) if offer.may_refuse else ():
             if call.name == _REFUSE:
                 grounds = {k: one if isinstance(one, str) else orjson.dumps(one).decode() for k, one in values.items()}
-                return refused(message, Call(_REFUSE, grounds), offer, call.id)
+                return refusal_of(message, Call(_REFUSE, grounds), offer, call.id)
         purpose = read[0].get("purpose", "")
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
 

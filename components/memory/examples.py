@@ -54,7 +54,7 @@ class Examples:
                 found = as_examples(read_json(folder / FILE), str(folder / FILE))
             except FileNotFoundError:
                 raise ConfigError(f"memory.path: {folder} holds no {FILE}; memory=examples makes it") from None
-            why = "" if found else "no training sample is left that a text can show"
+            why = "" if found else "no training sample can be shown as a text"
         shown = tuple(one for one in found if one.rationale or not self.reason)
         if lacking := sorted({kind(one) for one in found} - {kind(one) for one in shown}):
             why = f"no rationale in the training split for questions with {', '.join(lacking)}"

@@ -120,7 +120,7 @@ class Learnt:
 @dataclass(frozen=True)
 class LearntMemory:
     """A memory that is only read (``components.core.protocols.Memory``): the nearest solved tasks, else the ``fixed``
-    demonstrations. ``tasks``: task -> what was learnt for it alone."""
+    demonstrations. ``tasks``: task -> the entries learnt for it alone."""
 
     digest: str
     items: Sequence[Mapping[str, Any]]

@@ -33,7 +33,7 @@ from components.core.learning import Stage
 from components.core.protocols import Memory
 from components.core.traits import SourceTraits
 
-_MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
+_MARK = "the memory grew during the evaluation, by {how}: questions were asked one after the other"
 _HOW = {
     "gold": "the gold answers of the questions asked",
     "executed": "what the agent itself had ended without an error",
@@ -89,7 +89,7 @@ class Solved:
         return self.learn
 
     def open(self, folder: Path | None, digest: str) -> Memory:
-        """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
+        """The demonstrations and the learnt entries. Raises ConfigError for a folder without it."""
         if not self.learn and (tasks := own_tasks(self.prompts)):
             return FixedTasks(tasks)
         seeds = own_seeds(self.prompts, self.shots)

@@ -1,4 +1,4 @@
-"""What is known of a model before any call: where it is served and by which transport, its key, and until when."""
+"""The known facts of a model before any call: its address and transport, its key, and its end of service."""
 
 import os
 import re
@@ -26,7 +26,7 @@ STARTED_BY: Mapping[str, str] = {"vllm": "vllm serve {}", "hosted_vllm": "vllm s
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One model at one place; ``provider`` empty: chat completions, or litellm decides. Raises ConfigError."""
+    """One model at one address; ``provider`` empty: chat completions, or litellm decides. Raises ConfigError."""
 
     name: str
     provider: str
@@ -91,7 +91,7 @@ def key_in_environment(model: str, variable: str | None, optional: bool) -> str:
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable, re.IGNORECASE) or redact(variable) != variable:
         raise ConfigError(
             "model.api_key_env must be the name of an environment variable such as OPENAI_API_KEY, "
-            f"found {len(variable)} characters that are none (a key itself does not belong in a configuration)"
+            f"found {len(variable)} characters that are not a name (put no key into a configuration)"
         )
     key = os.environ.get(variable, "").strip()
     if not key and not optional:
@@ -100,7 +100,7 @@ def key_in_environment(model: str, variable: str | None, optional: bool) -> str:
             "export it, name another in model.api_key_env, or set model.key_optional=true"
         )
     if not key.isascii() or not key.isprintable():
-        raise ConfigError(f"the environment variable {variable} must hold a key, found characters that no key has")
+        raise ConfigError(f"the environment variable {variable} must hold a key, found invalid characters")
     return key
 
 

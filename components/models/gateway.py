@@ -46,7 +46,7 @@ _HINTS = {
 class Gateway:
     """A model behind an endpoint. Nothing is opened and nothing heavy imported before the first call.
 
-    What is sent is the request alone: the caller merges ``sampling`` into it. Raises ConfigError at construction.
+    Only the request is sent: the caller merges ``sampling`` into it. Raises ConfigError at construction.
 
     Args:
         name: the model as the provider calls it.
@@ -90,7 +90,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         if wrong := sorted(endpoints.NOT_EXTRA & set(self.extra)):
-            raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
+            raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which have other keys")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
         allow_open_files(self.max_connections)
@@ -109,7 +109,7 @@ class Gateway:
 
     @cached_property
     def price_row(self) -> PriceRow:
-        """The price used and where it is from, or why there is none."""
+        """The price and its source, or the reason why there is none."""
         row = prices.look_up(self.name, self.provider or ("own_endpoint" if self._endpoint.direct else ""))
         return row if self.price is None else configured_price(self.price, row)
 

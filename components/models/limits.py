@@ -57,7 +57,7 @@ class Minute:
         return self._spent[-1]
 
     def correct(self, spending: Spending, amount: int) -> None:
-        """Put what was really spent in place of an estimate."""
+        """Replace an estimate by the actual usage."""
         if spending.counts:
             self._total += amount - spending.amount
             spending.amount = amount
@@ -117,7 +117,7 @@ class Limiter:
             self.waited_seconds += loop.time() - now
 
     def release(self, ticket: Ticket, tokens: int | None = None, requests: int | None = None) -> None:
-        """Give a ticket back; ``tokens`` and ``requests`` are what the call really took, None keeps the estimate."""
+        """Return a ticket; ``tokens`` and ``requests`` are the actual usage of the call, None keeps the estimate."""
         self.in_flight -= 1
         if self.requests is not None and ticket.request is not None and requests is not None:
             self.requests.correct(ticket.request, requests)

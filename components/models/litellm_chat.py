@@ -110,7 +110,7 @@ class LitellmChat:
 
 
 def reply_of(response: Any) -> dict[str, Any]:
-    """The response in the form the endpoint would have sent, with what litellm moved put back."""
+    """The response in the form the endpoint would have sent, with the fields that litellm moved restored."""
     choices = []
     for choice in response.choices[:1]:
         message, kept = choice.message, getattr(choice.message, "provider_specific_fields", None) or {}

@@ -49,7 +49,7 @@ class OpenAIChat:
         return read_reply(decode(reply.body), self.price)
 
     def body(self, request: Request) -> bytes:
-        """The request as JSON, put together from parts that were encoded before."""
+        """The request as JSON, joined from parts that were encoded before."""
         parts = [self._head, b",".join([message.sent for message in request.messages]), b"]"]
         if request.tools:
             parts += (b',"tools":[', request.tools.wire, b"]")

@@ -42,7 +42,7 @@ class Price:
 
 @dataclass(frozen=True)
 class PriceRow:
-    """A model's row of the table, its price or the ``reason`` why there is none, and whether it takes images."""
+    """A model's row of the table, its price or the ``reason`` for having none, and whether it takes images."""
 
     row: str | None
     price: Price | None

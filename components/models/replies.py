@@ -61,7 +61,7 @@ def read_reply(body: object, price: Price | None) -> Completion:
         raise Fault("unreadable", "the reply's choice holds no message")
     finish = str(choice.get("finish_reason") or "stop")
     if finish in _BROKEN_OFF:
-        raise Fault("server", f"the server broke the reply off (finish reason {finish!r})")
+        raise Fault("server", f"the server cut the reply off (finish reason {finish!r})")
     finish = _FINISH.get(finish, finish)
     content, reasoning = _texts(message)
     calls = tuple(_calls(called)) if (called := message.get("tool_calls")) else ()
@@ -90,7 +90,7 @@ def _answered_by(body: Mapping[str, Any]) -> str:
 
 
 def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:
-    """Tokens and cost of a reply; what was not reported is None, also where a library put zeros in its place."""
+    """Tokens and cost of a reply; unreported values are None, also if a library replaced them by zeros."""
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return Usage()
@@ -177,7 +177,7 @@ class Fault(Exception):
 
 
 class NothingListens(Fault):
-    """No connection was ever accepted: nothing listens at the address, or nobody knows its name."""
+    """No connection was ever accepted: nothing listens at the address, or its name is unknown."""
 
 
 class Complaint(NamedTuple):
@@ -234,7 +234,7 @@ def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]
         stated = _TRY_AGAIN.search(complaint.text)
         pause = _seconds_in(stated[1]) if stated else _until_reset(headers)
     if pause is not None and pause > LONGEST_PAUSE:
-        summary += f", asking to wait {pause / 3600:.3g} hours; no more than 10 minutes are waited"
+        summary += f", asking to wait {pause / 3600:.3g} hours; the longest wait is 10 minutes"
         kind = "quota" if kind == "rate_limit" else kind
     return Fault(kind, summary, complaint.text, pause)
 

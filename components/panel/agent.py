@@ -14,7 +14,7 @@ from unicodedata import category
 from annotated_types import Ge
 
 from components.acting.attempt import Acting, ActsInSteps, Shown, blind, read_control, shown_images, stated_outcome
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import AttemptOver, ModelError
 from components.core.messages import Message, Purpose, Sampling
 from components.core.protocols import Episode
@@ -170,7 +170,7 @@ class Panel:
             asks = self._as_experts(seats, "", f"analyse_{side}", analyses=tuple(known), **plain)
             if acts:
                 lines = self.episode.lines(list(asks))
-                texts = await together(self._consult_tools(*one) for one in zip(lines, asks.values(), strict=True))
+                texts = await gather_all(self._consult_tools(*one) for one in zip(lines, asks.values(), strict=True))
             else:
                 replies = await self._ask_each(asks, "knowledge", self.rules.max_tokens.analysis)
                 texts = [clean_analysis(text, branch.last.finish == "length") for branch, text in replies]

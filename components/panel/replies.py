@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"[\s*(]*\d{1,3}\.")
 
 
 class Experts(NamedTuple):
-    """Fields of medicine, at most as many as were asked for and none twice."""
+    """Fields of medicine, at most as many as requested, none twice."""
 
     fields: tuple[str, ...]
     parsed: bool
@@ -150,7 +150,7 @@ def published_vote(raw: str) -> Vote:
 
 
 def published_report(raw: str) -> Report:
-    """What is between two headings of the analysis; key knowledge is lost. Raises UnreadableReport without one."""
+    """The text between two headings of the analysis; key knowledge is lost. Raises UnreadableReport without one."""
     heading = "Total Analysis:"
     parts = raw.split(heading)
     if len(parts) == 1:

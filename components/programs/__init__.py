@@ -41,8 +41,8 @@ def check(command: Sequence[str], key: str) -> None:
 async def start(
     command: Sequence[str], names: Iterable[str], more: Mapping[str, str] | None = None, line_bytes: int = 1 << 16
 ) -> Process:
-    """Start a program in a group of its own. ``names``: of the variables of this process that it gets, and nothing else
-    but ``more``. Raises OSError."""
+    """Start a program in a new process group. ``names``: the variables of this process that it gets, in addition to
+    ``more`` only. Raises OSError."""
     env = {name: os.environ[name] for name in names if name in os.environ} | dict(more or {})
     program = _located(command[0]) or command[0]
     process = await asyncio.create_subprocess_exec(
@@ -108,19 +108,19 @@ async def _exit_of(process: Process, seconds: float) -> None:
 
 
 async def read_tail(stream: asyncio.StreamReader, kept: bytearray) -> None:
-    """Read a stream to its end, so that its writer never waits, and keep what came last."""
+    """Read a stream to its end, so that its writer never waits, and keep its end."""
     while piece := await stream.read(1 << 16):
         kept += piece
         del kept[:-_TAIL]
 
 
 def last_line(kept: bytes | bytearray) -> str:
-    """The last line that says something, shortened; empty where there is none."""
+    """The last line that is not empty, shortened; empty where there is none."""
     lines = kept.decode("utf-8", "replace").split("\n")
     return next((written_out(line.strip())[:300] for line in reversed(lines) if line.strip()), "")
 
 
-def ended(process: Process, kept: bytes | bytearray) -> str:
+def describe_end(process: Process, kept: bytes | bytearray) -> str:
     """How a program ended, and its last line."""
     code, line = process.returncode, last_line(kept)
     if code is None:

@@ -177,7 +177,7 @@ def _included(environment: jinja2.Environment, name: str, trees: Iterable[nodes.
         for path in find_referenced_templates(unread.pop()):
             if path is None or path.startswith("/") or ".." in path.split("/") or not (_ROOT / path).is_file():
                 have = ", ".join(sorted(p.relative_to(_ROOT).as_posix() for p in _ROOT.glob("_shared/*.jinja")))
-                raise ConfigError(f"prompt set {name!r} includes {path!r}, which is none of ours; shared are {have}")
+                raise ConfigError(f"prompt set {name!r} includes {path!r}, which is not shared; shared are {have}")
             if path not in found:
                 found[path] = (_ROOT / path).read_text(encoding="utf-8")
                 unread.append(environment.parse(found[path]))

@@ -37,7 +37,7 @@ def is_plain(text: str) -> bool:
 def shown_by(
     environment: Environment, text: str, switches: Collection[str], shared: Callable[[str], str]
 ) -> set[str] | None:
-    """The names that a template shows as they are, where it does no more with what it is given; None where it does.
+    """The names that a template shows as they are, if it does nothing else with its inputs; None otherwise.
     ``switches``: names that may decide what is in it; ``shared``: the text of a file that it includes."""
     tree = environment.parse(text)
     for one in tree.find_all(nodes.Include):
@@ -52,8 +52,8 @@ def shown_by(
 
 
 def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> str | None:
-    """Why a text may not take a template's place; None where it may. ``names``: what it is given, all of which it must
-    show, and no other; ``needs``: texts that must be in it, since a reader of the replies goes by them."""
+    """Why a text may not take a template's place; None where it may. ``names``: its inputs; it must show all of them
+    and no other. ``needs``: texts that it must contain, since parsers of the replies depend on them."""
     if not text.strip():
         return "it is empty"
     if len(text) > LONGEST:

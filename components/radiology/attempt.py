@@ -23,7 +23,7 @@ class Attempt:
 
     @cached_property
     def execution(self) -> Execution:
-        """What was executed."""
+        """The execution."""
         return read(self.trajectory, self.switches)
 
     @cached_property
@@ -63,9 +63,9 @@ def unfit(sample: Sample) -> str:
 
 @dataclass(frozen=True)
 class Graded(ABC):
-    """A scorer of what was executed, with the scores of a perfect execution as ceilings. Scored wherever the task can
-    be solved; in the reference's profile where its scripts score it: ``published``, the names by the kind of condition.
-    A sample of another benchmark is unscored."""
+    """A scorer of the execution, with the scores of a perfect execution as ceilings. Scored wherever the task can be
+    solved; in the reference's profile where its scripts score it: ``published``, the names by the kind of condition. A
+    sample of another benchmark is unscored."""
 
     switches: Switches
     version: str = "1"

@@ -1,4 +1,4 @@
-"""The builder on RadABench's side of the offer: it knows what was removed, and provides it on the right request.
+"""The builder on RadABench's side of the offer: it knows the removed tools, and provides one on the right request.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: a request in natural language names the tool's category, modality, anatomy,
 labels and range, and one that is specific enough is assumed to succeed. The check is not published; the rule

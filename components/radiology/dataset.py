@@ -64,7 +64,7 @@ class RadABench:
         entries, vocabulary = _parsed(*self._content(split))
         if split == self.split:
             if self.records is not None and self.records > len(entries):
-                raise ConfigError(f"records: {self.records} are asked for, and split {split!r} has {len(entries)}")
+                raise ConfigError(f"records: {self.records} are requested, and split {split!r} has {len(entries)}")
             entries = draw(entries, self.records, f"{self.seed}/records")
         return (self._sample(entry, chain, vocabulary) for entry in entries for chain in entry.questions)
 
@@ -78,7 +78,7 @@ class RadABench:
             return _hub_bytes(self._hub, split), f"{self._hub} ({split})"
         files = self._files()
         if split not in files:
-            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
+            raise ConfigError(f"dataset.split={split!r} does not exist; the splits are {list(files)}")
         if not files[split].is_file():
             raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
         return files[split].read_bytes(), str(files[split])

@@ -1,4 +1,4 @@
-"""What was executed and what a perfect agent executes, whose scores are the ceilings of any agent's.
+"""The execution of an agent and that of a perfect agent, whose scores are the ceilings.
 
 Source: Zheng et al. 2024, arXiv 2412.09529. Its code (MAGIC-AI4Med/RadABench, January 2025) finds plan, calls and end
 in a text log by patterns, here they are structured steps. What the patterns do to the numbers (a refusal is a success,
@@ -98,7 +98,7 @@ def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def decided(plan: str, switches: Switches) -> tuple[str, ...]:
+def planned_chain(plan: str, switches: Switches) -> tuple[str, ...]:
     """The planned chain. The reference's reader types the organ quantifier, which ``untyped`` undoes."""
     untyped = switches.category_typing == "untyped"
     chain = decision_chain(plan, switches.plan_reader)

@@ -28,7 +28,7 @@ class Imperfect(Striking):
     kind: ClassVar[str] = "imperfect"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
-        """Put the fault on the tools. Raises ConfigError for another toolset."""
+        """Apply the fault to the tools. Raises ConfigError for another toolset."""
         study_behind(offer, sample, self.kind)
         return super().offer(offer, sample, rng)
 

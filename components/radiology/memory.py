@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 
 from components.core.errors import ToolError
-from components.faults.marks import shifted
-from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded
+from components.faults.marks import shift_numbers
+from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded_value
 from components.radiology.switches import Switches
 from components.radiology.tasks import PAIRS, VARIABLES, lookup, var
 from components.text.cached import cached_short
@@ -61,14 +61,14 @@ class RadiologyMemory:
         """Take in a successful call. What exists already becomes a placeholder unless ``refresh``."""
         values, scores, written = self.values, self.scores, tuple(outputs)
         for name in written:
-            values[name] = recorded(self.record, name) if refresh or name not in values else placeholder(name)
+            values[name] = recorded_value(self.record, name) if refresh or name not in values else placeholder(name)
             scores[name] = score
             self.wrong.pop(name, None)
         scores.update(self.fixed)
         for mask, entity, dimension in _REVEALED:  # nothing new is revealed by what else is written
             if (mask in written or entity in written or dimension in written) and mask in values and entity in values:
-                values[entity] = recorded(self.record, entity)
-                values[dimension] = recorded(self.record, dimension)
+                values[entity] = recorded_value(self.record, entity)
+                values[dimension] = recorded_value(self.record, dimension)
                 scores[dimension] = scores[entity]
                 if mask in written:
                     self.wrong.pop(dimension, None)
@@ -81,9 +81,9 @@ class RadiologyMemory:
 
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
         """A wrong value of a variable (with dollar signs), of the same type: an entity of the vocabulary, or a number
-        put off by a fifth to two fifths. A report and a treatment repeat what is ``wrong`` already, and take another
+        changed by a fifth to two fifths. A report and a treatment repeat what is ``wrong`` already, and take another
         disease where nothing is; a mask stays the placeholder that it is."""
-        right = recorded(self.record, name)
+        right = recorded_value(self.record, name)
         if name in _ENTITY_OF:
             return rng.choice(self.vocabulary.others(_ENTITY_OF[name], str(right)) or [f"no {right}"])
         if name in (_ANATOMY, _MODALITY):
@@ -92,17 +92,19 @@ class RadiologyMemory:
             return rng.choice(near or [pair[part] for pair in PAIRS])
         if name in _FREE:
             text = str(right)
-            swaps = {str(recorded(self.record, one)): str(value) for one, value in wrong.items() if one not in _FREE}
+            swaps = {
+                str(recorded_value(self.record, one)): str(value) for one, value in wrong.items() if one not in _FREE
+            }
             changed = replaced(text, {own: shown for own, shown in swaps.items() if own != shown})
             if changed == text:
                 other = str(wrong.get(_DISEASE) or self.plausible(_DISEASE, {}, rng))
-                changed = replaced(text, {str(recorded(self.record, _DISEASE)): other})
+                changed = replaced(text, {str(recorded_value(self.record, _DISEASE)): other})
                 if changed == text:
                     return f"As for {other}. {text.partition('. ')[0].rstrip('.')}."
             return changed
         if name.endswith("Mask$"):
             return right
-        off = shifted(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
+        off = shift_numbers(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
         return off.text if off.n else f"not {str(right)[:1].lower()}{str(right)[1:]}"
 
     def text(self, information: bool = False) -> str:

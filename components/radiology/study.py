@@ -102,7 +102,7 @@ def placeholder(name: str) -> str:
     return f"PLACEHOLDER_{name}"
 
 
-def recorded(record: Record, name: str) -> Any:
+def recorded_value(record: Record, name: str) -> Any:
     """The value a tool writes for a variable (with dollar signs); masks exist as placeholders only."""
     bare = name.strip("$")
     if bare == "Report":

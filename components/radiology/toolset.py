@@ -220,14 +220,14 @@ def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
 
 
 def rebuild(offer: Offer, cards: Iterable[Card], rng: Random, switches: Switches, facts: Mapping[str, Any]) -> Offer:
-    """The offer with these tools in place of its own, and the controls of ``facts['condition']``. The switches decide
-    whether ``rng`` shuffles them before they are named. Raises ConfigError where another condition has changed the
-    tools already."""
+    """The offer with these tools instead of its own, and the controls of ``facts['condition']``. The switches decide
+    whether ``rng`` shuffles them before they are named. Raises ConfigError if another condition has already changed the
+    tools."""
     earlier = [*(fault["kind"] for fault in offer.facts.get(FAULTS, ())), offer.facts.get("condition", "intact")]
     if earlier[0] not in ("intact", "baseline"):
         raise ConfigError(
-            f"condition {facts['condition']!r} builds its own tools, so that nothing is left of {earlier[0]!r}"
-            " before it: let it be condition.first"
+            f"condition {facts['condition']!r} builds its own tools and would undo {earlier[0]!r}"
+            " before it: choose it as condition.first"
         )
     order = list(cards)
     if switches.tool_order == "shuffled":

@@ -31,8 +31,8 @@ _ASIDE = ("judge", "verify")  # purposes of calls that look at what an agent doe
 
 @dataclass(frozen=True)
 class Field:
-    """One thing that is asked: its ``categories`` (name -> a sentence), of which ``one`` or ``several`` are picked.
-    ``ordered``: they stand from the best to the worst. Raises ConfigError."""
+    """One field of a rubric: its ``categories`` (name -> a sentence), of which ``one`` or ``several`` are picked.
+    ``ordered``: they are listed from the best to the worst. Raises ConfigError."""
 
     question: str
     categories: Mapping[str, str]
@@ -49,7 +49,7 @@ class Field:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """All that may be said, in the order of the categories."""
+        """All allowed values, in the order of the categories."""
         return (*self.categories, NONE) if self.pick == "several" else tuple(self.categories)
 
     @property
@@ -58,7 +58,7 @@ class Field:
         return "one of" if self.pick == "one" else f"one or more, with ; between them, or {NONE}, of"
 
     def read(self, text: str) -> tuple[str, ...]:
-        """The categories that a text names, in their order. Raises ValueError, which says what is wrong."""
+        """The categories that a text names, in their order. Raises ValueError, which names the error."""
         named = [one.strip().strip(_ABOUT_A_VALUE).casefold() for one in _APART.split(text)]
         named = list(dict.fromkeys(filter(None, named)))
         valid = ", ".join(self.allowed)
@@ -91,7 +91,7 @@ class Draw:
             raise ConfigError("failures are episodes, and need a score that decides them; name one, as in score/strict")
 
     def takes(self, stop: str, scores: Mapping[str, float | None]) -> bool:
-        """Whether an episode that ended so is one to rate; what errored is none. Raises ConfigError."""
+        """Whether an episode with this ending is to be rated; errored ones are not. Raises ConfigError."""
         if stop == "error" and self.of == "episodes":
             return False
         if self.which == "all" or self.score is None:
@@ -131,7 +131,7 @@ class Rubric:
 
     @cached_property
     def digest(self) -> str:
-        """16 digits that change when a rater might say something else."""
+        """16 digits that change when ratings could change."""
         asked = {key: value for key, value in asdict(self).items() if key not in ("name", "source", "draw")}
         return sha256(json.dumps(asked).encode()).hexdigest()[:16]
 
@@ -152,15 +152,16 @@ class Rubric:
 
 
 def texts_of(shows: Sequence[str], sample: Sample, trajectory: Trajectory | None = None) -> dict[str, str]:
-    """Title -> text of everything that is shown, in its order; empty texts say so, long ones are cut in the middle."""
+    """Title -> text of everything that is shown, in its order; empty texts are marked, long ones are cut in the
+    middle."""
     texts = {}
     for part in shows:
         title = TITLES.get(part) or part.rpartition(".")[2].replace("_", " ").capitalize()
-        texts[title] = shortened(_part(part, sample, trajectory) or "(nothing)")
+        texts[title] = shorten_middle(_part(part, sample, trajectory) or "(nothing)")
     return texts
 
 
-def shortened(text: str, room: int = LONGEST) -> str:
+def shorten_middle(text: str, room: int = LONGEST) -> str:
     """A text that is too long without its middle, which is where least is decided."""
     if len(text) <= room:
         return text

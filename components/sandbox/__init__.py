@@ -60,7 +60,7 @@ class Sandbox:
     def __post_init__(self) -> None:
         if self.strict and (self.backend in _WEAK or self.unsafe_local):
             what = f"backend {self.backend!r}" if self.backend in _WEAK else "unsafe_local"
-            raise ConfigError(f"a strict sandbox has no {what}: take auto, namespaces or bwrap, without unsafe_local")
+            raise ConfigError(f"a strict sandbox excludes {what}: use auto, namespaces or bwrap, without unsafe_local")
         if self.backend == "rlimits" and not self.unsafe_local:
             raise ConfigError("backend 'rlimits' does not confine hostile code: it needs unsafe_local: true")
 

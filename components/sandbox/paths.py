@@ -123,12 +123,12 @@ class Memory(Folder):
     watched = False
 
     def mount(self) -> None:
-        """Mount it over what was there."""
+        """Mount it over the existing path."""
         attributes = k.MS_NOSUID | k.MS_NODEV | k.MS_NOEXEC
         k.mount("tmpfs", self.path, "tmpfs", attributes, f"size={self.size},nr_inodes={_MOST_FILES},mode=700")
 
     def empty(self) -> None:
-        """Replace it by an empty one; what is still open in the old one goes with its process."""
+        """Replace it by an empty one; files that are open in the old one end with their process."""
         k.unmount(self.path, k.DETACH)
         self.mount()
 

@@ -1,4 +1,4 @@
-"""Whether an answer was reached by a sound way: what it claims was observed, and observed before it was said.
+"""Whether an answer was reached in a sound way: its claims were observed, and observed before they were stated.
 
 Rules read words and numbers (``components.scorers.claims``), not meaning; a judge may read the same episodes by the
 rubric ``audit_support`` (``scorer=[ehr,audit,judged]``).

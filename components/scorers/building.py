@@ -1,4 +1,4 @@
-"""Tools built on demand: were they asked for rightly, built and used, and did they make up for what was missing?
+"""Tools built on demand: whether they were requested correctly, built and used, and replaced the missing tool.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, whose measure is task completion under the insufficient conditions; the
 share of correct requests and the recovery rate are our own.
@@ -7,7 +7,7 @@ share of correct requests and the recovery rate are our own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.building import builds, may_build, used
+from components.building import builds, built_tool_calls, may_build
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
 from components.core.traits import ScorerTraits, declared
@@ -49,10 +49,10 @@ class Building:
         )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Read the requests, and what came of them."""
+        """Read the requests and their results."""
         if not may_build(trajectory) or trajectory.stop == "error":
             return [Score(name, None) for name in NAMES]
-        requests, works = builds(trajectory), any(one.error is None for one in used(trajectory))
+        requests, works = builds(trajectory), any(one.error is None for one in built_tool_calls(trajectory))
         recovered = Score(RECOVERED, None, "scorer.building.solved names no scorer")
         if self.solved is not None:
             decides = declared(self.solved, ScorerTraits).decides

@@ -1,6 +1,7 @@
-"""What texts say: their numbers, dates, codes and words, and whether a text says a value; what a sample asks for.
+"""Claims of texts: their numbers, dates, codes and words, and whether a text states a value; and the question of a
+sample.
 
-Words are compared, not meanings, so a value next to a negation is neither said nor denied.
+Words are compared, not meanings, so a value next to a negation is neither stated nor denied.
 """
 
 import math
@@ -164,7 +165,7 @@ class _Clause:
 
 
 class Source:
-    """Texts that are read once and asked for many values. ``codes``: they are about codes, whose point does not
+    """Texts that are read once and searched for many values. ``codes``: they are about codes, whose point does not
     matter."""
 
     def __init__(self, *texts: str, codes: bool = False) -> None:

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
-from components.faults.detection import says_wrong
-from components.faults.marks import changed_cards, left_wrong, marks
+from components.faults.detection import find_fault_statement
+from components.faults.marks import changed_cards, marks, remaining_errors
 from components.faults.wrapping import Share
 from components.text.words import stands_in
 
@@ -58,7 +58,7 @@ class Faults:
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in NAMES]
         first = first_struck(trajectory)
-        said = says_wrong(_words_after(trajectory, first or 0), [spec.name for spec in trajectory.offered])
+        said = find_fault_statement(_words_after(trajectory, first or 0), [spec.name for spec in trajectory.offered])
         repeated = _wrong_values_in(trajectory.answer or "", trajectory)
         struck = first is not None
         wrong = None if right is None else right < self.right_from or bool(repeated)
@@ -94,7 +94,7 @@ def _wrong_values_in(answer: str, trajectory: Trajectory) -> list[str]:
     """Values that faults left wrong and that the answer has in place of the right ones."""
     return [
         shown
-        for own, shown in left_wrong(trajectory).values()
+        for own, shown in remaining_errors(trajectory).values()
         if stands_in(shown, answer) and not stands_in(own, answer)
     ]
 

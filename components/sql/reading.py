@@ -116,7 +116,7 @@ def require_readable(file: Path) -> Path:
     try:
         ((n_tables,),) = ReadOnly(file).run("SELECT count(*) FROM sqlite_master WHERE type = 'table'")
     except SqlError as error:
-        raise ConfigError(f"{file}: not a database that can be read, perhaps cut off: {error}") from None
+        raise ConfigError(f"{file}: not a readable database, perhaps cut off: {error}") from None
     if not n_tables:
         raise ConfigError(f"{file}: the database has no tables; build it again")
     return file

@@ -25,7 +25,7 @@ from components.acting.examples import FILE, Example, rationale_of, rationales
 from components.acting.solved import FILE as SOLVED_FILE
 from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
 from components.acting.tool_names import lasting_names, to_lasting
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
@@ -71,7 +71,7 @@ class Optimize:
         parts: dict[str, list[Sample]] = {}
         for sample in samples:
             parts.setdefault(task_of(sample) if self.per == "task" else "", []).append(sample)
-        made = await together(self._learnt(practice, part) for part in parts.values())
+        made = await gather_all(self._learnt(practice, part) for part in parts.values())
         files: dict[str, Any] = {}
         counts: dict[str, Mapping[str, int]] = {}
         provenance: list[Any] = []
@@ -84,14 +84,14 @@ class Optimize:
 
     async def _learnt(self, practice: Practice, samples: Sequence[Sample]) -> tuple[dict[str, Any], list[Any]]:
         """Try all samples at once, then merge in their order: files, and which sample gave which lessons."""
-        tried = await together(self._learn(practice, sample) for sample in samples)
+        tried = await gather_all(self._learn(practice, sample) for sample in samples)
         successes = [one for one in tried if one is not None]
         files: dict[str, Any] = {f"long_term/example_{n}.json": _item(n, one) for n, one in enumerate(successes, 1)}
         known: dict[str, list[str]] = {}
         sources: list[dict[str, Any]] = []
         for start in range(0, len(successes), self.merge_every):
             batch = successes[start : start + self.merge_every]
-            suggested = await together(self._suggest(practice, one) for one in batch)
+            suggested = await gather_all(self._suggest(practice, one) for one in batch)
             new: dict[str, list[str]] = {}
             for success, found in zip(batch, suggested, strict=True):
                 sources.append({"id": success.sample.problem.id, "lessons": found})
@@ -164,7 +164,7 @@ class Optimize:
             return list(dict.fromkeys([*old, *new[name]]))
 
         async def solve(episode: Episode) -> Answer:
-            texts = await together(fuse(episode.branch(f"merge/{name}"), name) for name in new)
+            texts = await gather_all(fuse(episode.branch(f"merge/{name}"), name) for name in new)
             fused.update(zip(new, texts, strict=True))
             return Answer("")
 

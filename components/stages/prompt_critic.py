@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ConfigError
 from components.core.learning import Solve, StageContext
 from components.core.protocols import Episode
 from components.core.task_text import gold_text, task_text
 from components.core.types import CONTEXT_LENGTH, Answer, EpisodeResult, Sample
-from components.core.usage import Purposes, summed, usage_of
+from components.core.usage import Purposes, sum_usages, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
 from components.stages.prompt_folder import Rules, Version
@@ -67,7 +67,7 @@ class Critic:
                 for _ in range(self.draws):
                     values["refused"] = refused.pop(name, None)
                     shown = prompts.user("rewrite", (), name=name, critique=critique, **values)
-                    written = rewritten((await episode.ask([shown], "build", role=ROLE)).text)
+                    written = text_between_tags((await episode.ask([shown], "build", role=ROLE)).text)
                     if written is None:
                         refused[name] = f"nothing stands between {_OPENS} and {_CLOSES}"
                     elif (flaw := self.rules.flaw(name, written)) is not None:
@@ -80,13 +80,13 @@ class Critic:
             return await self._talk(f"{place}/{name}", write)
 
         usages = [await self._talk(f"{place}/critique", criticise)]
-        usages += await together(rewrite(name) for name in texts)
+        usages += await gather_all(rewrite(name) for name in texts)
         changed = {name: text for name, text in fresh.items() if text.strip() != texts[name].strip()}
         return Proposal(
             critique,
             self.rules.changed(version, changed) if changed else version,
             {name: refused[name] for name in texts if name in refused},
-            summed(usages),
+            sum_usages(usages),
         )
 
     async def _talk(self, name: str, solve: Solve) -> Purposes:
@@ -98,7 +98,7 @@ class Critic:
         return usage_of(ended)["purposes"]
 
 
-def rewritten(reply: str) -> str | None:
+def text_between_tags(reply: str) -> str | None:
     """What is between the tags, whatever ends its lines; None where a tag is missing."""
     _, opens, rest = reply.partition(_OPENS)
     text, closes, _ = rest.partition(_CLOSES)

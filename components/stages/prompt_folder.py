@@ -1,7 +1,5 @@
-"""A prompt set that is being refined: its versions, its folder and manifest, and what a person edits in it.
-
-A kill may come between any two files, so the manifest says so before a version is written, and once more after it.
-"""
+"""A prompt set that is being refined: its versions, its folder and manifest, and edits by hand. The process may be
+killed between any two files, so the manifest notes each version before and after it is written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.usage import summed
+from components.core.usage import sum_usages
 from components.files.folders import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet, place_of
 from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots
@@ -130,7 +128,7 @@ class Rules:
         return flaw_in(text, *self.of[template])
 
     def changed(self, version: Version, texts: Mapping[str, str]) -> Version:
-        """The version with other texts, which are sound, and with what is to be checked of them from now on."""
+        """The version with other texts, which are valid, and with the checks that apply to them from now on."""
         written = parse(version.files.get(f"{WRITTEN}.yaml", "")) or {}
         rules = rules_of(written) | {name: self.of[name] for name in texts}
         listed = {name: {"names": names, "needs": needs} for name, (names, needs) in sorted(rules.items())}
@@ -159,11 +157,11 @@ class PromptHome:
         self.home.note(self.notes)
 
     def save(self, version: Version) -> Path:
-        """Keep a version for good. Returns its folder, named by its digest."""
+        """Keep a version permanently. Returns its folder, named by its digest."""
         return version.save(self.home.path / SETS)
 
     def settle(self) -> bool:
-        """Finish a writing that broke off. Returns whether that is where the stage was to stop."""
+        """Finish an interrupted write. Returns whether the stage had to stop there."""
         if self.notes["status"] != _WRITING:
             return False
         self.write(self._kept(), self.notes["then"])
@@ -194,7 +192,7 @@ class PromptHome:
         self._note(version, status)
 
     def _note(self, version: Version, status: str, more: Mapping[str, str] | None = None) -> None:
-        usage = summed(self.notes["spent"].values())
+        usage = sum_usages(self.notes["spent"].values())
         self.notes |= {"digest": self.save(version).name, "status": status, "usage": usage, **(more or {})}
         self.home.note(self.notes)
 

@@ -35,7 +35,7 @@ def _counts(gain: Mapping[str, Any]) -> str:
     return f"{gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost"
 
 
-def compared(result: Mapping[str, Any]) -> str:
+def comparison_text(result: Mapping[str, Any]) -> str:
     """The plain and the refined set on evaluated records, as Markdown."""
     gain = result["gain"]
     interval = gain.get("no_interval") or f"{number(gain['ci_low'])} to {number(gain['ci_high'])}"

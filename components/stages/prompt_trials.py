@@ -11,13 +11,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ConfigError
 from components.core.learning import StageContext
 from components.core.protocols import Agent
 from components.core.task_text import task_text
 from components.core.types import EpisodeResult, Sample
-from components.core.usage import Purposes, summed, usage_of
+from components.core.usage import Purposes, sum_usages, usage_of
 from components.files.file_dataset import draw
 
 SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
@@ -29,7 +29,7 @@ def number(value: float | None) -> str:
 
 
 def record_of(sample: Sample) -> str:
-    """What samples have in common that must not be parted: the record, or where there is none the sample."""
+    """The unit that must not be split: the record of a sample, or the sample if there is none."""
     return sample.cluster or sample.problem.id
 
 
@@ -56,8 +56,8 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
     records, evaluated = (list(dict.fromkeys(map(record_of, some))) for some in (samples, context.evaluated))
     if train + validation > len(records):
         raise ConfigError(
-            f"{train} training and {validation} validation records are asked"
-            f" for, and the split {name!r} has {len(records)}"
+            f"{train} training and {validation} validation records are"
+            f" requested, and the split {name!r} has {len(records)}"
         )
     chosen = draw(records, train + validation, seed)
     if both := sorted(set(chosen) & set(evaluated)):
@@ -68,7 +68,7 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
     texts = {task_text(one.problem) for one in learnt}
     if twin := next((one for one in tested if task_text(one.problem) in texts), None):
         raise ConfigError(
-            f"sample {twin.problem.id!r} for validation says the same as one for training: records of the split"
+            f"sample {twin.problem.id!r} for validation has the same text as one for training: records of the split"
             f" {name!r} repeat each other; choose another seed, or fewer records"
         )
     compared = set(draw(evaluated, compare, f"{seed}/compare"))
@@ -77,7 +77,7 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
 
 @dataclass(frozen=True)
 class Tried:
-    """Episodes of one version: samples with what came of them, and as records for the paired test."""
+    """Episodes of one version: samples with their results, and records for the paired test."""
 
     episodes: Sequence[tuple[Sample, EpisodeResult]]
     records: Sequence[Mapping[str, Any]]
@@ -95,7 +95,7 @@ class Tried:
     @property
     def usage(self) -> Purposes:
         """What the calls of all episodes took."""
-        return summed(usage_of(one.trajectory)["purposes"] for _, one in self.episodes)
+        return sum_usages(usage_of(one.trajectory)["purposes"] for _, one in self.episodes)
 
     def count(self, metric: str) -> int:
         """How many episodes have a score."""
@@ -120,7 +120,7 @@ async def run_version(context: StageContext, prompts: Path, samples: Sequence[Sa
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(context.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]
-    results = await together(context.run_sample(sample, agent, epoch) for sample, epoch in rounds)
+    results = await gather_all(context.run_sample(sample, agent, epoch) for sample, epoch in rounds)
     records = [
         {
             "sample_id": sample.problem.id, "epoch": epoch, "cluster": record_of(sample),

@@ -23,7 +23,7 @@ from components.files.folders import MadeFolder
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
-from components.stages.prompt_report import compared, figures, page, round_page, scatter
+from components.stages.prompt_report import comparison_text, figures, page, round_page, scatter
 from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, run_version, with_prompts
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
@@ -79,7 +79,7 @@ class RefinePrompts:
             raise ConfigError("stage.templates: found [], which leaves nothing to refine")
         if self.folder is None and place_of(self.name) != self.place:
             raise ConfigError(
-                f"stage.name={self.name!r} is the name of a set of ours, which agent.prompts={self.name} chooses first;"
+                f"stage.name={self.name!r} is the name of a shipped set, which agent.prompts={self.name} would choose;"
                 " choose another stage.name"
             )
         self.parts(context)
@@ -143,7 +143,7 @@ class _Refining:
             points = per_record(plain, refined, metric)
             notes["compared"] = {"metric": metric, "trials": trials, "gain": gain, "records": points}
             self.home.home.write("history/comparison.svg", scatter(points, metric, gain["better"]))
-            self.home.home.write("history/comparison.md", compared(notes["compared"]))
+            self.home.home.write("history/comparison.md", comparison_text(notes["compared"]))
         self.home.write(version, COMPLETE)
         return notes
 

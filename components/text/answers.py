@@ -82,7 +82,7 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
 
 
 def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
-    """What is after the last line that begins with ``Answer:``; the whole text when there is none."""
+    """The text after the last line that begins with ``Answer:``; the whole text when there is none."""
     end = None
     for match in mark.finditer(text):
         end = match.end()
@@ -147,14 +147,14 @@ def _decision_patterns(decisions: tuple[str, ...]) -> _Patterns:
 _LETTERED = re.compile(r"\s*([A-Z])\.\s*(\S.*?)\s*")
 
 
-def lettered(texts: Iterable[str]) -> dict[str, str]:
+def letter_options(texts: Iterable[str]) -> dict[str, str]:
     """A, B, C ... -> text, at most 26."""
     return dict(zip(ascii_uppercase, texts, strict=False))
 
 
 def letter_of(choices: Mapping[str, str], text: str) -> str | None:
-    """The letter of the one option that says ``text``: letter by letter, or but for case, spaces and a final
-    full stop; None when there is none, or several."""
+    """The letter of the one option that equals ``text``: exactly, or ignoring case, spaces and a final full stop; None
+    when there is none, or several."""
     for plain in (str.strip, lambda one: " ".join(one.casefold().split()).rstrip(". ")):
         found = [letter for letter, option in choices.items() if plain(option) == plain(text)]
         if found:
@@ -202,8 +202,8 @@ def marked(text: str, to_end: bool = False) -> str:
     return text
 
 
-def announced(text: str) -> str:
-    """What is after the last "answer is" or "answer:"; empty when nothing does."""
+def announced_answer(text: str) -> str:
+    """The text after the last "answer is" or "answer:"; empty when there is none."""
     end = len(text)
     for found in _ANNOUNCES.finditer(text):
         end = found.end()
@@ -211,8 +211,8 @@ def announced(text: str) -> str:
 
 
 def conclusion(text: str) -> str:
-    """What is announced as the answer, else the whole text."""
-    return announced(text) or _bare(text)
+    """The announced answer, else the whole text."""
+    return announced_answer(text) or _bare(text)
 
 
 def _bare(text: str) -> str:

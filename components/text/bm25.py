@@ -124,7 +124,7 @@ _SHAPES = _Shapes()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in their order, as they are written; what has no letter or digit is none."""
+    """The words of a text in their order, as written; a word has a letter or digit."""
     shape = text.translate(_SHAPES)
     found = ((match.start(), match.end()) for match in _TOKEN.finditer(shape))
     return [text[start:end] for start, end in found if shape[start:end].strip("_x")]

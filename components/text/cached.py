@@ -1,4 +1,4 @@
-"""What is computed of short texts stays in memory."""
+"""Cache results for short texts in memory."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps

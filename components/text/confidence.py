@@ -1,7 +1,7 @@
 """Read a confidence that a model states of its answer: from 0 to 100 %, on a line of its own or behind a bar.
 
-What cannot be read is not stated, and never a number. Without a sign, 1 and what is between 0 and 1 could be a share as
-well as a percentage, and is not read either.
+A confidence that cannot be read counts as not stated, never as a number. Without a sign, 1 and what is between 0 and 1
+could be a share as well as a percentage, and is not read either.
 """
 
 import re

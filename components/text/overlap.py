@@ -19,7 +19,7 @@ _MARKUP = (("<skipped>", ""), ("-\n", ""), ("&quot;", '"'), ("&amp;", "&"), ("&l
 
 
 class Overlap(NamedTuple):
-    """Share of what is common in each text, and their harmonic mean."""
+    """The common share of each text, and the harmonic mean of both."""
 
     precision: float
     recall: float

@@ -9,13 +9,13 @@ from typing import Any
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """What is between the first brace and the last; None when that is not a JSON object."""
+    """The JSON object between the first brace and the last; None when it is not one."""
     value = _decoded(text, "{", "}")
     return value if isinstance(value, dict) else None
 
 
 def array_in(text: str) -> list[Any] | None:
-    """What is between the first square bracket and the last; None when that is not a JSON array."""
+    """The JSON array between the first square bracket and the last; None when it is not one."""
     value = _decoded(text, "[", "]")
     return value if isinstance(value, list) else None
 

@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """``did you mean a or b? `` before a list of what there is, in whatever case; nothing where no name is near."""
+    """``did you mean a or b? `` before a list of all names, ignoring case; empty if no name is near."""
     spelled = {_ZEROS.sub("", one.casefold()): one for one in known}
     close = [spelled[one] for one in get_close_matches(_ZEROS.sub("", name.casefold()), list(spelled), 3, 0.5)]
     return f"did you mean {' or '.join(close)}? " if close else ""

@@ -47,7 +47,7 @@ class Backend(Protocol):
 
     @property
     def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
+        """The missing files and how to get them; empty when all exist."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class TextTool(ABC):
 
     @property
     def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
+        """The identity of its answers, and what is missing for them."""
         return ToolTraits(identity=self.identity, missing=self.missing)
 
     async def __call__(self, context: Context, /, **arguments: Any) -> Observation:
@@ -142,12 +142,12 @@ class FileBackend(ABC, Generic[Index]):
     @cached_property
     def place(self) -> Path:
         """The file or folder."""
-        return located(self.shipped, self.path, type(self).__name__)
+        return locate_data(self.shipped, self.path, type(self).__name__)
 
     @property
     def missing(self) -> str:
-        """What is absent: the place, or any file in it."""
-        if absent := lacking(self.place, self.how):
+        """What is missing: the path, or any file in it."""
+        if absent := missing_data(self.place, self.how):
             return absent
         return "" if self.files else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
 
@@ -190,8 +190,8 @@ def plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
-    """The place of what is shipped, or of custom data. Raises ConfigError unless exactly one is named."""
+def locate_data(shipped: Shipped | None, path: str | None, what: str) -> Path:
+    """The path of shipped or of custom data. Raises ConfigError unless exactly one is named."""
     if (shipped is None) == (path is None):
         raise ConfigError(f"{what}: name either shipped or path, found shipped {shipped!r} and path {path!r}")
     if shipped is None:
@@ -199,8 +199,8 @@ def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
     return DATA / (shipped if shipped == "corpus" else f"{shipped}.jsonl")
 
 
-def lacking(place: Path, how: str) -> str:
-    """What is missing when there is nothing at a place; empty when there is."""
+def missing_data(place: Path, how: str) -> str:
+    """The message about a missing path; empty if it exists."""
     return "" if place.exists() else f"there is no {place}: {how}"
 
 

@@ -20,7 +20,7 @@ from components.sql.reading import Schema, Table
 from components.text.bm25 import Bm25
 from components.text.structured import read_yaml
 from components.tools.backends import DATA, spec_of
-from components.tools.sql_coder import opened, schema_of
+from components.tools.sql_coder import open_database, schema_of
 
 _SENTENCE = re.compile(r"(?<=\.) ")
 
@@ -29,8 +29,8 @@ SHIPPED = DATA / "manuals"
 
 @dataclass(frozen=True)
 class Notes:
-    """What is known of a database besides its schema: lines on all of it, table -> line, and worked examples
-    (``question``, ``hints``)."""
+    """Notes on a database besides its schema: lines on all of it, table -> line, and worked examples (``question``,
+    ``hints``)."""
 
     general: Sequence[str] = ()
     tables: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ def fitting_tables(schema: Schema, notes: Notes, query: str, k: int) -> list[Tab
     return [tables[hit.id] for hit in Bm25.over(texts).search(query, k)]
 
 
-def described(table: Table, notes: Notes) -> str:
+def describe_table(table: Table, notes: Notes) -> str:
     """One line on a table, its names in lower case: columns with their types, and its note."""
     columns = ", ".join(
         f"{name} {kind}{' key' if name in table.primary_key else ''}" for name, kind in table.columns.items()
@@ -66,7 +66,7 @@ def described(table: Table, notes: Notes) -> str:
     return ": ".join(filter(None, (f"{table.name}({columns})".lower(), notes.on(table))))
 
 
-def mentioned(table: Table, notes: Notes) -> str:
+def summarise_table(table: Table, notes: Notes) -> str:
     """The table's name in lower case, and the first sentence of its note."""
     return ": ".join(filter(None, (table.name.lower(), _SENTENCE.split(notes.on(table), maxsplit=1)[0])))
 
@@ -94,7 +94,7 @@ class DBManual:
 
     async def __call__(self, context: Context, /, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         question = text_argument(self.spec, "query", query)
-        database = opened(context, text_argument(self.spec, "sql_database", sql_database))
+        database = open_database(context, text_argument(self.spec, "sql_database", sql_database))
         schema, notes = schema_of(database), notes_of(database.id)
         chosen = fitting_tables(schema, notes, question, self.n_tables) or list(schema.tables)
         names = [table.name.lower() for table in chosen]
@@ -105,9 +105,9 @@ class DBManual:
             database=database.id,
             now=CURRENT_TIMES.get(database.id, ""),
             general=list(notes.general),
-            tables=[described(table, notes) for table in chosen],
+            tables=[describe_table(table, notes) for table in chosen],
             joins=[" = ".join(key) for key in keys if any(end.partition(".")[0] in names for end in key)],
-            others=[mentioned(table, notes) for table in schema.tables if table not in chosen],
+            others=[summarise_table(table, notes) for table in schema.tables if table not in chosen],
         )
         if self.hints:
             message = prompts.user("hints", manual=text, examples=list(notes.examples), question=question)

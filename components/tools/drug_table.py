@@ -1,4 +1,4 @@
-"""Drugs in a JSON Lines file, one a line, found by name or synonym."""
+"""Drugs in a JSON Lines file, one per line, found by name or synonym."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from annotated_types import Interval
 
 from components.files.rows import Row, json_lines
 from components.tools.backends import FileBackend, plain
-from components.tools.drugbank import Drug, Found, alike, closest, not_found, similarity
+from components.tools.drugbank import Drug, Found, closest, not_found, similar_names, similarity
 
 _N_CLOSEST = 5
 _SHORTEST_PREFIX = 3
@@ -72,7 +72,7 @@ class DrugTable(FileBackend[tuple[Mapping[str, Drug], Sequence[str]]]):
         if begun:
             best = min(begun, key=lambda known: (len(known), known))
             return Found(drugs[best], "prefix", similarity(wanted, best))
-        if fitting := alike(wanted, drugs.keys(), self.threshold):
+        if fitting := similar_names(wanted, drugs.keys(), self.threshold):
             score, best = fitting[0]
             return Found(drugs[best], "fuzzy", score)
         raise not_found(name, closest(name, names, _N_CLOSEST))

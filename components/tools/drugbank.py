@@ -58,7 +58,7 @@ class Drugs(Backend, Protocol):
         """The drug of a name. Raises ToolError: not_found, with the closest names, or unavailable."""
 
 
-def fitting(name: str, drug: Drug) -> Found:
+def match_drug(name: str, drug: Drug) -> Found:
     """The drug that a service returned for a name, and how well the best of its names fits."""
     best = max(similarity(plain(name), plain(known)) for known in (drug.name, *drug.synonyms))
     return Found(drug, "exact" if best == 1 else "fuzzy", best)
@@ -69,8 +69,8 @@ def similarity(name: str, other: str) -> float:
     return SequenceMatcher(None, name, other, autojunk=False).ratio()
 
 
-def alike(name: str, others: Collection[str], least: float) -> list[tuple[float, str]]:
-    """The plain names that are at least so similar to a plain name, best first, ties by name."""
+def similar_names(name: str, others: Collection[str], least: float) -> list[tuple[float, str]]:
+    """The plain names with at least this similarity to a plain name, best first, ties by name."""
     from rapidfuzz import fuzz, process
 
     bound = process.extract(name, others, scorer=fuzz.ratio, score_cutoff=100 * least, limit=None)  # never below

@@ -20,7 +20,7 @@ from components.acting.arguments import LOADING, missing_model
 from components.core.messages import ToolSpec
 from components.core.types import Observation
 from components.files.rows import json_lines
-from components.tools.backends import Shipped, Stamp, TextTool, lacking, located, spec_of, stamp
+from components.tools.backends import Shipped, Stamp, TextTool, locate_data, missing_data, spec_of, stamp
 from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
 
 
@@ -104,14 +104,14 @@ class EntityRecognizor(TextTool):
     def missing(self) -> str:
         """What must be installed or provided first."""
         how = "EntityRecognizor reads a vocabulary there, JSON Lines with cui, name, synonyms, semantic_type"
-        absent = filter(None, (lacking(path, how) for path in self._files))
+        absent = filter(None, (missing_data(path, how) for path in self._files))
         return next(absent, "") or missing_model(self.spec.name, self.model)
 
     @property
     def _files(self) -> list[Path]:
         """The vocabularies, the shipped one last: of two entries for a term the user's counts."""
         custom = [Path(path).expanduser() for path in self.vocabulary]
-        return custom if self.shipped is None else [*custom, located(self.shipped, None, self.spec.name)]
+        return custom if self.shipped is None else [*custom, locate_data(self.shipped, None, self.spec.name)]
 
     @property
     def _terms(self) -> Terms:

@@ -19,7 +19,7 @@ from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Observation
 from components.files.rows import Row, json_lines
-from components.tools.backends import TextTool, first_rows, lacking, plain, spec_of
+from components.tools.backends import TextTool, first_rows, missing_data, plain, spec_of
 from components.tools.web_snapshot import WebPage, WebSource, page_of
 
 _WRITING = Lock()
@@ -46,7 +46,7 @@ class QueryRecord:
     @property
     def missing(self) -> str:
         """The file, when it is not there."""
-        return lacking(self.place, "record queries with a search service first (source and record together)")
+        return missing_data(self.place, "record queries with a search service first (source and record together)")
 
     @cached_property
     def _known(self) -> dict[str, Sequence[WebPage]]:
@@ -95,7 +95,7 @@ class GoogleSearch(TextTool):
 
     @property
     def missing(self) -> str:
-        """What is absent: a source and a record."""
+        """What is missing: a source and a record."""
         absent = [one.missing for one in (self.record, self.source) if one is not None]
         if not absent:
             return "it has neither a source of pages nor recorded queries: name source, record or both"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.tools.drugbank import Drug, Found, fitting, not_found
+from components.tools.drugbank import Drug, Found, match_drug, not_found
 from components.web import KeyedService, Unavailable
 
 _LONGEST = 1500  # characters of a section
@@ -47,7 +47,7 @@ class OpenFda(KeyedService):
         description, indication, strength = (_section(label, key) for key in keys)
         routes: list[str | None] = [*_texts(facts.get("route"))] or ([None] if strength else [])
         dosages = tuple({"from": None, "route": route, "strength": strength} for route in routes)
-        return fitting(name, Drug(names[0], description, None, indication, dosages, tuple(names[1:])))
+        return match_drug(name, Drug(names[0], description, None, indication, dosages, tuple(names[1:])))
 
 
 def _section(label: Mapping[str, Any], key: str) -> str | None:

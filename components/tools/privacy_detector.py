@@ -1,4 +1,4 @@
-"""What identifies a patient in a text, without a network.
+"""Find identifiers of a patient in a text, without a network.
 
 Source: item 16 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which calls a commercial service and puts
 made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and the kind of what
@@ -74,7 +74,7 @@ class PrivacyDetector(TextTool):
         """Remove what identifies a person. Raises ToolError."""
         findings = await asyncio.to_thread(self._find, text)
         listed = [one._asdict() for one in findings]
-        data = {"text": redacted(text, findings), "findings": listed}
+        data = {"text": redact_findings(text, findings), "findings": listed}
         return Observation(orjson.dumps(data).decode(), {"findings": listed})
 
     def _find(self, text: str) -> list[Finding]:
@@ -87,7 +87,7 @@ class PrivacyDetector(TextTool):
 
                 analyzer = engine(self.model, rules("notes"))
             findings = [Finding(*one) for one in analyze(analyzer, text, _THRESHOLD)]
-        return joined([*findings, *_repeated(text, findings)])
+        return join_findings([*findings, *_repeated(text, findings)])
 
 
 @lru_cache(maxsize=2)
@@ -118,7 +118,7 @@ def find(text: str, threshold: float) -> list[Finding]:
     ]
 
 
-def joined(findings: Iterable[Finding]) -> list[Finding]:
+def join_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Findings that overlap made one, of the kind with the best score (the longer one, where scores are equal)."""
     out: list[Finding] = []
     for one in sorted(findings, key=lambda f: (f.start, -f.end, -f.score, f.kind)):
@@ -131,7 +131,7 @@ def joined(findings: Iterable[Finding]) -> list[Finding]:
     return out
 
 
-def redacted(text: str, findings: Sequence[Finding]) -> str:
+def redact_findings(text: str, findings: Sequence[Finding]) -> str:
     """The text with ``<KIND>`` in place of each finding."""
     parts, position = [], 0
     for one in findings:

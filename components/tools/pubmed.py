@@ -1,4 +1,4 @@
-"""PubMed over the network: titles and abstracts by E-utilities. What is searched for leaves this machine.
+"""PubMed over the network: titles and abstracts by E-utilities. Queries leave this machine.
 
 Source: NCBI, Entrez Programming Utilities Help, https://www.ncbi.nlm.nih.gov/books/NBK25501/ (3 requests a second, 10
 with a key).

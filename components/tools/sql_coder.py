@@ -36,8 +36,8 @@ def input_path(context: Context, name: str) -> Path:
     return context.state.path(name)
 
 
-def opened(context: Context, name: str) -> Database:
-    """The database that the task shows by this name. Raises ToolError when there is none."""
+def open_database(context: Context, name: str) -> Database:
+    """The task's database of this name. Raises ToolError when there is none."""
     path = input_path(context, name)
     try:
         return database_of(path)
@@ -89,7 +89,7 @@ class SQLCoder:
 
     async def __call__(self, context: Context, /, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         question = text_argument(self.spec, "query", query)
-        database = opened(context, text_argument(self.spec, "sql_database", sql_database))
+        database = open_database(context, text_argument(self.spec, "sql_database", sql_database))
         tried = _Tried("", error="the query is no SQL statement, and no model was asked")
         if _STATEMENT.match(question):
             tried = await self._run(database, question)

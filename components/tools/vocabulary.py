@@ -86,7 +86,7 @@ class VocabularyStore:
         self._database.close()
 
     def concept(self, name: str) -> str | None:
-        """The identifier of the concept that is called just so, in whatever case; None where there is none."""
+        """The identifier of the concept with exactly this name, ignoring case; None if there is none."""
         with self._lock:
             row = self._database.execute(_PLAIN, (plain(name),)).fetchone()
         return None if row is None else str(row[0])

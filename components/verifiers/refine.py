@@ -33,7 +33,7 @@ async def result_of(episode: Episode, action: Action) -> str | None:
 
 
 def guide(episode: Episode, actions: Iterable[Action]) -> Mapping[str, Sequence[str]]:
-    """What was learnt about the tools that actions name; empty without memory."""
+    """The lessons about the tools that actions name; empty without a memory."""
     names = dict.fromkeys(name for action in actions for name in names_of(action))
     memory, lasting = episode.memory, lasting_names(tool.spec for tool in episode.offer.tools.values())
     return {name: () if memory is None else memory.experience(lasting.get(name, name)) for name in names}

@@ -1,4 +1,4 @@
-"""Self-reflection: a reply must reflect before it calls or refuses, and is shown what a tool would refuse.
+"""Self-reflection: a reply must reflect before it calls or refuses, and is shown a tool's refusal before the call.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: before each call the agent checks its inputs, and an automated verifier
 confirms that it did. Departures: the article does not say how often a finding may be answered (here ``repairs``), and
@@ -45,7 +45,7 @@ class Reflect:
 
 
 def flaw_of(action: Action, episode: Episode) -> tuple[str, str]:
-    """What is wrong with an action before it is carried out: a label and a sentence, empty where nothing is."""
+    """The error of an action before it is executed: a label and a sentence, empty if there is none."""
     if action.error is not None:
         return action.error, f"Your reply could not be read: {action.error_text}."
     if action.answer is None and not reflection_in(action.message.text):

@@ -44,7 +44,7 @@ class _Contents:
         """Note the class of a run's data. Raises ConfigError where they may not be packed."""
         if privacy != "open" and not self.with_data:
             raise ConfigError(
-                f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle is made of it;"
+                f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle was made;"
                 " if whoever gets the file may see such data: --with-data"
             )
         self.closed |= privacy != "open"
@@ -53,7 +53,7 @@ class _Contents:
         """Add a run's files, prompts, memory and calls, and its data where they may be passed on. Raises ConfigError
         for another reply to the same call, and for data not open."""
         if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
-            raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
+            raise ConfigError(f"{folder}: its journal has another reply than an earlier run; pack them separately")
         self.permit(folder, inputs.privacy)
         self.entries |= inputs.entries
         notes = manifest.read(folder)
@@ -99,11 +99,11 @@ class _Contents:
 
 
 def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
-    """Write a bundle of finished runs. Returns what to print about it. Raises ConfigError, and then writes nothing.
-    Every run is run once more from its journal, which shows what it used and that it can be replayed. ``with_data``:
-    trajectories of data that are not open may be included, and open data whatever their licence."""
+    """Write a bundle of finished runs. Returns the lines to print. Raises ConfigError, and then writes nothing. Every
+    run is replayed from its journal, to find the calls that it used and to check that it can be replayed.
+    ``with_data``: trajectories of data that are not open may be included, and open data whatever their licence."""
     if target.suffix != ".zip":
-        raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
+        raise ConfigError(f"bundle {target}: a bundle is a zip file; name it {target.with_suffix('.zip')}")
     configs, contents = [renew(config_of(folder)) for folder in folders], _Contents(with_data)
     for folder, cfg in zip(folders, configs, strict=True):
         if not isinstance(cfg.get("run"), dict):
@@ -159,7 +159,7 @@ def refuse_keys(members: Mapping[str, bytes | Path], configs: Sequence[Mapping[s
         text = content if isinstance(content, bytes) else content.read_bytes()
         text = gzip.decompress(text) if name.endswith(".gz") else text
         if variable := next((name for name, secret in secrets.items() if secret in text), None):
-            raise ConfigError(f"{name} holds the value of {variable}: no bundle is made")
+            raise ConfigError(f"{name} holds the value of {variable}: no bundle was made")
 
 
 def is_custom(name: str) -> bool:

@@ -44,7 +44,7 @@ class RunEntry(BaseModel):
 
 
 class Head(BaseModel):
-    """What is read of ``bundle.json``; ``members``: name -> size and SHA-256."""
+    """The fields of ``bundle.json`` that are read; ``members``: name -> size and SHA-256."""
 
     name: Slug
     runs: Annotated[list[RunEntry], MinLen(1)]
@@ -94,12 +94,12 @@ class Archive:
             raise ConfigError(f"{path} is not a bundle: {error}") from None
         head = _head(path, text)
         if odd := sorted((members.keys() - {LIST}) ^ head.members.keys()):
-            where = "is not in its list" if odd[0] in members else "is in its list and not there"
-            raise ConfigError(f"{path}: {odd[0]!r} {where}: this is not what was packed")
+            where = "is not in its list" if odd[0] in members else "is in its list and missing"
+            raise ConfigError(f"{path}: {odd[0]!r} {where}: changed after it was packed")
         return cls(path, head, members)
 
     def extract(self, folder: Path) -> list[str]:
-        """Write all members below ``folder``. Returns the names of those that are not what was packed."""
+        """Write all members below ``folder``. Returns the names of those that were changed after packing."""
         changed = []
         with zipfile.ZipFile(self.path) as archive:
             for name, listed in self.head.members.items():
@@ -147,9 +147,9 @@ def _wrong_name(name: str) -> str | None:
     """Why a member may not be called so; None where it may."""
     parts = name.split("/")
     if not name or name.startswith("/") or any(part in ("", ".", "..") for part in parts):
-        return "it leads out of the bundle"
+        return "it points outside the bundle"
     if any(ord(char) < 32 or char in "\\:" for char in name) or any(len(part.encode()) > 255 for part in parts):
-        return "such a name is not possible everywhere"
+        return "such a name is not valid on every system"
     return None
 
 
@@ -165,9 +165,9 @@ def _checked(path: Path, members: list[zipfile.ZipInfo]) -> dict[str, zipfile.Zi
         if name.lower() in seen:
             wrong = "it is there twice"
         elif kind not in (0, stat.S_IFREG):
-            wrong = "it is a link or something else that is not a file"
+            wrong = "it is not a regular file"
         elif info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            wrong = "it is encrypted, or compressed in a way that no bundle uses"
+            wrong = "it is encrypted, or its compression is not supported"
         if wrong:
             raise ConfigError(f"{path} is refused: member {name!r:.120}: {wrong}")
         seen.add(name.lower())
@@ -187,21 +187,21 @@ def _head(path: Path, text: bytes) -> Head:
     try:
         head = json.loads(text)
         if head.pop("digest") != _digest(head):
-            raise ValueError("its digest is not that of its content")
+            raise ValueError("its digest does not match its content")
         if head["schema"] != SCHEMA:
             raise ConfigError(f"{path} has schema {head['schema']!r}, this version reads {SCHEMA}")
         checked = Head.model_validate(head, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{path}: {LIST} is not what was packed: {where!r:.120}: {first['msg']}") from None
+        raise ConfigError(f"{path}: {LIST} was changed after it was packed: {where!r:.120}: {first['msg']}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigError(f"{path}: {LIST} is not what was packed: {error}") from None
+        raise ConfigError(f"{path}: {LIST} was changed after it was packed: {error}") from None
     labels = [one.label for one in checked.runs]
     if odd := [label for label in labels if _wrong_name(label) or "/" in label]:
         raise ConfigError(f"{path} is refused: a run is called {odd[0]!r:.120}")
     if len({label.lower() for label in labels}) < len(labels):
-        raise ConfigError(f"{path} is refused: two of its runs are called the same")
+        raise ConfigError(f"{path} is refused: two of its runs have the same name")
     return checked
 
 

@@ -12,8 +12,8 @@ HOME = Path(prompts.__file__).resolve().parent  # of our prompt sets
 
 _TIMES = ("seconds", "started")
 _FIELDS = {
-    "asked": "what was asked", "reply": "the reply", "action": "what was read from the reply",
-    "verdict": "the verdict", "observed": "what was observed", "tried": "what was tried",
+    "asked": "the request", "reply": "the reply", "action": "the parsed reply",
+    "verdict": "the verdict", "observed": "the observation", "tried": "the trial",
 }  # fmt: skip
 _MAX_SHOWN = 80
 
@@ -24,7 +24,7 @@ def first_difference(was: Sequence[Record], now: Sequence[Record], renamed: Mapp
     """One line, empty where the records are the same. ``renamed``: present name of a prompt set -> name at the time."""
     before, after = ({(str(one["sample_id"]), str(one["epoch"])): one for one in records} for records in (was, now))
     if missing := sorted(before.keys() ^ after.keys()):
-        when = "was run, and is not now" if missing[0] in before else "was not run, and is now"
+        when = "was run before, but not now" if missing[0] in before else "was not run before, but is now"
         return f"{_place(missing[0])} {when}"
     for place in sorted(before):
         if difference := _difference(_timeless(before[place], {}), _timeless(after[place], renamed or {})):

@@ -59,7 +59,7 @@ def inputs_of(folder: Path, cfg: Mapping[str, Any]) -> Inputs:
     run = cfg["run"]
     named = run["replay"] if isinstance(run["replay"], str) else run["journal"]
     if named is None or not (journal := Path(named)).is_dir():
-        raise ConfigError(f"{folder}: its journal ({named}) is not here, and without it nobody can replay a bundle")
+        raise ConfigError(f"{folder}: its journal ({named}) is missing, and a bundle cannot be replayed without it")
     _opened_files().clear()
     return asyncio.run(_replay(folder, {**cfg, "run": {**run, "replay": str(journal)}}, journal))
 
@@ -114,10 +114,10 @@ def _opened_files() -> set[str]:
 
 
 def may_include(notes: Manifest, privacy: str, with_data: bool, paths: Mapping[str, Path]) -> tuple[bool, str]:
-    """Whether the data of a run may be in a bundle, and why. ``with_data``: the packer asked for it. Data that are not
-    open never may; others where the comment at the head of their choice's YAML names a licence that lets everyone pass
-    them on, and ``paths`` (by key of the config) are the files that it means: no command, experiment or custom choice
-    put others in their place."""
+    """Whether the data of a run may be in a bundle, and why. ``with_data``: the user requested it. Data that are not
+    open never may; other data may if the comment at the head of their choice's YAML names a licence that permits
+    redistribution, and ``paths`` (by key of the config) are the files of that choice, not replaced by a command, an
+    experiment or a custom choice."""
     if privacy != "open":
         return False, f"left out, they are {privacy}"
     if with_data:
@@ -125,8 +125,8 @@ def may_include(notes: Manifest, privacy: str, with_data: bool, paths: Mapping[s
     name, root = (notes.get("choices") or {}).get("dataset", ""), os.environ.get(DATA, "")
     choice = Catalogue().choices("dataset").get(name)
     if choice is None or not (licence := _OPEN_LICENCE.search(choice.description)):
-        return False, "left out, the choice of the dataset names no licence that allows it; --with-data if yours does"
+        return False, "left out, the dataset's choice names no licence that permits it; --with-data if yours does"
     meant = {key: Path(text.replace(f"${{oc.env:{DATA}}}", root)) for key, text in texts(choice.node, "dataset")}
     if any(path != meant.get(key) for key, path in paths.items()):
-        return False, f"left out, they are others than {name} means; --with-data if their licence allows it"
+        return False, f"left out, they are not the data of {name}; --with-data if their licence permits it"
     return True, f"in the bundle ({licence[0]}): {choice.description}"

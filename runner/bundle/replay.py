@@ -1,4 +1,4 @@
-"""A bundle is replayed: ``python -m runner run.replay=FILE.zip [tracking=...] [hydra.run.dir=...] [KEY=PATH ...]``.
+"""Replay a bundle: ``python -m runner run.replay=FILE.zip [tracking=...] [hydra.run.dir=...] [KEY=PATH ...]``.
 
 Everything comes from the file and no model is asked; at the end records and metrics are compared.
 """
@@ -27,7 +27,7 @@ from runner.job.run import run_job
 from runner.job.shared_resources import SharedResources
 from runner.storage import manifest
 from runner.storage.records import read
-from runner.storage.resume import CONFIG, metrics_of, unused
+from runner.storage.resume import CONFIG, make_unused, metrics_of
 from runner.storage.schema import Record
 from runner.terminal.command import print_note
 
@@ -57,7 +57,7 @@ class Request:
         for word in words:
             key, equals, value = word.partition("=")
             if not equals or not _KEY.fullmatch(key):
-                raise ConfigError(f"{word}: a bundle is replayed as it is, all of its runs; leave this out")
+                raise ConfigError(f"{word}: a bundle is replayed unchanged and as a whole; remove this")
             if key in pairs:
                 raise ConfigError(f"{key} is given twice")
             quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"  # by Hydra's grammar
@@ -106,9 +106,9 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
     """Replay a bundle; ``run`` runs a coroutine. Returns SAME, or DIFFERS where something does. Raises ConfigError."""
     request = Request.parse(words)
     bundle = Archive.open(request.bundle)
-    home = request.folder or unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
+    home = request.folder or make_unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
     if request.folder and home.exists() and any(home.iterdir()):
-        raise ConfigError(f"{home} is not empty; a replay begins in a folder of its own")
+        raise ConfigError(f"{home} is not empty; a replay needs a new folder")
     unpacked = home / UNPACKED
     try:
         changed = bundle.extract(unpacked)
@@ -120,11 +120,11 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
         shutil.rmtree(home, ignore_errors=True)
         raise
     print(f"bundle of {len(runs)} run(s), unpacked in {unpacked}; no model is asked", file=sys.stderr)  # noqa: T201
-    differences = [f"{name} is not what was packed{_first_use(name, runs, unpacked)}" for name in changed]
+    differences = [f"{name} was changed after it was packed{_first_use(name, runs, unpacked)}" for name in changed]
     for one in runs:
         differences += _compare(one, len(runs), run)
     here = [name for name in changed_prompts(unpacked) if name not in changed]
-    differences += [f"{name} is another here{_first_use(name, runs, unpacked)}" for name in here]
+    differences += [f"{name} differs here{_first_use(name, runs, unpacked)}" for name in here]
     if len(runs) > 1:
         from runner.job.plan import Cell
         from runner.job.summary import summarise
@@ -158,7 +158,7 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
             reason = " ".join(str(error).split())
             raise ConfigError(f"{bundle.path}: the config of {entry.label} cannot be read: {reason}") from None
-        cfg = settings.resolved(cfg, unpacked, request.paths)
+        cfg = settings.resolve_config(cfg, unpacked, request.paths)
         if not request.trusted:
             settings.refuse_foreign_code(cfg, bool(entry.own))
         runs.append(_Run(entry, cfg, packed, home / entry.label if len(entries) > 1 else home))
@@ -175,10 +175,10 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
         notes, facts = manifest.read(one.packed), facts_of(experiment)
         was: Mapping[str, object] = notes.get("dataset") or {}
         now: Mapping[str, object] = facts["dataset"]
-        inputs = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
+        inputs = [f"the data differ: their {key} was {was.get(key)}, is {now[key]}"
                   for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
         if sorted(one.entry.prompts.values()) != sorted(facts["prompts"].values()):
-            inputs.append("the prompts are others than those of the bundle")
+            inputs.append("the prompts differ from those of the bundle")
         if notes.get("scorers") != facts["scorers"]:
             inputs.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
 
@@ -194,7 +194,7 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
     except ConfigError as error:  # a call that the journal has no answer for, or a member that cannot be read
         first = "" if (one.folder / manifest.FILE).exists() else one.first_call()
         difference = str(error).removeprefix("run.replay: ")
-        difference += f"; nothing can be run, from {first} on" if first else ""
+        difference += f"; nothing can be run from {first} on" if first else ""
     found = [difference, *inputs] if difference else [f"{text}; every call and record is the same" for text in inputs]
     return [f"{one.entry.label}: {text}" for text in found]
 
@@ -217,4 +217,4 @@ def _first_use(member: str, runs: Sequence[_Run], unpacked: Path) -> str:
     if not member.startswith("prompts/"):
         return ""
     calls = (run.first_call(sources_of(member, unpacked, run.entry.own)) for run in runs)
-    return next((f": {call} was asked with it" for call in calls if call), ": no call was asked with it")
+    return next((f": {call} used it" for call in calls if call), ": no call used it")

@@ -72,9 +72,9 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
     return dict(_mapped(cfg, change))
 
 
-def resolved(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> dict[str, Any]:
+def resolve_config(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> dict[str, Any]:
     """The config of a bundle with paths of this machine. ``paths``: key -> path, of the command line. Raises
-    ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data."""
+    ConfigError for a path that is not given here, and for one that points outside the bundle or the data."""
 
     def change(key: str, text: str) -> str:
         if key in paths:
@@ -97,7 +97,7 @@ def resolved(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> 
         return text
 
     if unknown := sorted(paths.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
-        raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
+        raise ConfigError(f"{unknown[0]}: a replay accepts no setting that could change its results")
     return dict(_mapped(cfg, change))
 
 
@@ -119,17 +119,17 @@ def _leads_out(text: str) -> bool:
 
 
 def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
-    """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says. Templates
-    are code, too: the prompts of a user's own folder are rendered by an engine that can call functions. ``cfg`` has the
-    paths of this machine; ``own_prompts``: the bundle itself says that it has some."""
+    """Raises ConfigError for a config that names code from outside the project, as ``takes_code`` of the parts
+    declares. Templates are code, too: the prompts of a user's own folder are rendered by an engine that can call
+    functions. ``cfg`` has the paths of this machine; ``own_prompts``: the bundle itself says that it has some."""
     if allowed := cfg["run"].get("allow_targets"):
         what = f"parts of the packages {', '.join(map(str, allowed))}"
     elif own_prompts:
-        what = "prompts that are not ours"
+        what = "custom prompts"
     else:
         what = next(_code_in(cfg), "")
     if what:
-        raise ConfigError(f"the bundle would run its maker's own code here ({what}); if you trust it: {TRUST}=true")
+        raise ConfigError(f"the bundle would run its author's code here ({what}); if you trust it: {TRUST}=true")
 
 
 def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(node, str) and "/" in node:
             with suppress(OSError, ValueError):  # not the name of a folder
                 if any(Path(node).glob("*.jinja")):
-                    yield "prompts that are not ours"
+                    yield "custom prompts"
         if not isinstance(node, Mapping) or "_target_" not in node:
             continue
         kind = locate(node["_target_"], ())

@@ -46,7 +46,7 @@ def line(ok: object, name: str, found: str, hint: str = "", otherwise: str = MIS
 
 
 def catalogue() -> Catalogue:
-    """Imported where it is used: a library that it needs may be what is missing."""
+    """Imported here: a library that it needs may be missing."""
     from runner.config.catalogue import Catalogue
 
     return Catalogue()
@@ -83,9 +83,9 @@ def _endpoint(name: str, url: str, online: bool) -> Line:
     except ValueError:
         host = None
     if not host or parts.scheme not in ("http", "https"):
-        return Line(MISSING, name, "its address is none", "https://HOST[:PORT]/... is one")
+        return Line(MISSING, name, "invalid address", "write https://HOST[:PORT]/...")
     if not online and host not in ("localhost", "127.0.0.1", "::1"):
-        return Line(MISSING, name, f"{host}:{port} not tried", "--online tries it")
+        return Line(MISSING, name, f"{host}:{port} not tested", "--online tests it")
     try:
         socket.create_connection((host, port), timeout=_TIMEOUT_SECONDS).close()
         return line(True, name, f"{host}:{port} answers")
@@ -113,7 +113,7 @@ def _dataset(choice: Choice, root: str) -> Line:
     bases = [key for base in node.get("defaults", ()) if isinstance(base, Mapping) for key in base.items()]
     base = next((name for key, name in bases if str(key).startswith("/dataset@")), None)
     if base is not None:
-        return line(True, choice.name, f"{privacy}; made of another, {base} if none is named")
+        return line(True, choice.name, f"{privacy}; made from another, by default {base}")
     if node.get("path") in (None, "???"):
         shipped = node.get("shipped") or "shipped" in choice.description or "made by the project" in choice.description
         return line(shipped, choice.name, f"{privacy}; {'shipped' if shipped else 'no path'}", "dataset.path=...")

@@ -84,7 +84,7 @@ def store() -> list[Line]:
     """MLflow's database of the default tracking, read only: whether it opens, its schema, its size."""
     path = Path(str(catalogue().find("tracking", "mlflow").own["uri"]).removeprefix("sqlite:///"))
     if not path.exists():
-        return [Line(MISSING, str(path), "not there yet", "the first tracked run makes it")]
+        return [Line(MISSING, str(path), "not there yet", "the first tracked run creates it")]
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as database:
             (version,) = database.execute("select version_num from alembic_version").fetchone()
@@ -101,7 +101,7 @@ def journal() -> list[Line]:
     folder = Path(catalogue().defaults["run"]["journal"])
     paths = sorted(folder.glob("[0-9]*.segment"), reverse=True)
     if not paths:
-        return [Line(MISSING, str(folder), "not there yet", "the first run makes it")]
+        return [Line(MISSING, str(folder), "not there yet", "the first run creates it")]
     end, n_read, n_live, damaged = time.monotonic() + _JOURNAL_SECONDS, 0, 0, list[str]()
     for path in paths:
         if time.monotonic() > end:
@@ -118,5 +118,5 @@ def journal() -> list[Line]:
             damaged.append(path.name)
     total = size(sum(path.stat().st_size for path in paths))
     found = f"{len(paths)} segments, {total}, {n_read} checked, {n_live} being written, {len(damaged)} damaged"
-    hint = f"{', '.join(damaged[:3])}: whole entries count, the others are asked again"
+    hint = f"{', '.join(damaged[:3])}: complete entries are used, the other calls are sent again"
     return [line(not damaged, str(folder), found, hint)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
-from runner.config.errors import ConfigErrors, Finding, nearest, shown
+from runner.config.errors import ConfigErrors, Finding, format_value, nearest
 from runner.config.targets import CODE_ERRORS, failure_in, locate
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class _Builder:
     def construct(self, node: object, where: str) -> object:
         """The object that a node describes."""
         if not isinstance(node, Mapping) or "_target_" not in node:
-            return self.bad(where, f"expected a mapping with a _target_, found {shown(node)}")
+            return self.bad(where, f"expected a mapping with a _target_, found {format_value(node)}")
         try:
             factory = locate(node["_target_"], self.allow or ())
         except ConfigError as error:
@@ -120,7 +120,7 @@ class _Builder:
         """A value checked against a type; parts and dataclasses in it are built first."""
         if isinstance(value, str) and getattr(hint, "_is_protocol", False):
             how = f"{where.partition('.')[0]}@{where}={value}"
-            return self.bad(where, f"found {shown(value)}; a part stands here, which is chosen as {how}")
+            return self.bad(where, f"found {format_value(value)}; expected a choice, as in {how}")
         built, findings = self.built, len(self.findings)
         value = self.nested(hint, value, where)
         if len(self.findings) > findings:
@@ -216,4 +216,6 @@ def _explained(error: Any, value: object, where: str) -> list[Finding]:
             text = text.replace(technical, plain)
         texts.setdefault(key, []).append(text)
         found[key] = here
-    return [Finding(key, f"found {shown(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()]
+    return [
+        Finding(key, f"found {format_value(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()
+    ]

@@ -76,7 +76,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The files of several config folders, of which an earlier one hides choices of a later one."""
+    """The files of several config folders; choices of an earlier folder hide those of a later one."""
 
     roots: Sequence[Path] = (CONF,)
 

@@ -1,4 +1,4 @@
-"""A run's resolved config with words of a command line put over it: choices and values, as Hydra would set them."""
+"""Apply the overrides of a command line to a run's resolved config: choices and values, as Hydra would set them."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -20,11 +20,11 @@ DATA = ("dataset", "scorer", "limit", "epochs", "seed", "name", "stage", "experi
 _KEPT = (*DATA, "toolset", "condition")  # of what the file of another choice sets
 
 
-def changed(
+def apply_overrides(
     cfg: Mapping[str, Any], choices: Mapping[str, str], words: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The config and the choices with these words put over them. A choice replaces its whole group, and what its file
-    sets of others but the data; any other word sets one value that is there. Raises ConfigError."""
+    """The config and the choices with these overrides. A choice replaces its whole group, and the settings of other
+    groups in its file, except the data; any other override sets one existing value. Raises ConfigError."""
     groups = Catalogue().groups
     try:
         overrides = OverridesParser.create().parse_overrides(list(words))
@@ -58,7 +58,7 @@ def _composed(choices: Mapping[str, str], named: Sequence[Override], more: Seque
 
 
 def set_value(cfg: dict[str, Any], key: str, value: Any, is_new: bool = False) -> None:
-    """Set one value at a dotted key. Raises ConfigError for one that is not there, unless it may be new."""
+    """Set one value at a dotted key. Raises ConfigError for a missing key, unless it may be new."""
     *above, last = key.split(".")
     node: Any = cfg
     for step in above:

@@ -1,5 +1,5 @@
-"""A composed config: its plain values, the file and line or word each is from, and what is wrong before any part is
-built."""
+"""A composed config: its plain values, the file and line or word each is from, and the errors that are found before any
+part is built."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -124,7 +124,7 @@ def resolve(config: DictConfig) -> dict[str, Any]:
                 raise
             text = str(error).partition("\n")[0]
             if isinstance(error, MissingMandatoryValue):
-                text = "must be given (??? stands in its place)"
+                text = "must be given (its value is ???)"
             elif variable := re.search(r"Environment variable '([^']*)' not found", text):
                 hint = "/path/to/your/data" if variable[1].endswith(("_DIR", "_PATH")) else "..."
                 text = f"the environment variable {variable[1]} is not set; set it: export {variable[1]}={hint}"
@@ -163,7 +163,7 @@ def profile_changes(plain: Mapping[str, Any], config: DictConfig, places: Origin
     if not changed:
         return []
     others = ", ".join(f"{PROFILE}={choice}" for choice in places.catalogue.choices(PROFILE))
-    return [Finding(changed[0], f"a profile is one frozen set of switches, chosen as a whole: {others}")]
+    return [Finding(changed[0], f"the switches of a profile cannot be changed; choose one as a whole: {others}")]
 
 
 def changed_groups(config: DictConfig, places: Origins) -> set[str]:
@@ -199,7 +199,7 @@ def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]
             findings.append(Finding(f"compare.{name}", f"no key {key!r} in the config"))
     gains = compare.get("gains")
     if isinstance(gains, str) and gains not in (have := Catalogue().choices("papers/gains")):
-        findings.append(Finding("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
+        findings.append(Finding("compare.gains", f"no published gains {gains!r};  {nearest(gains, have)}"))
     return findings
 
 
@@ -210,7 +210,7 @@ def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Findi
     if below:
         return [finding for name, value in below for finding in _secrets(value, secrets, name)]
     held = [name for name, one in secrets.items() if len(one) >= _LONG and isinstance(node, str) and one in node]
-    text = "holds the value of the environment variable {}: a key does not belong in a config, name its variable"
+    text = "contains the value of the environment variable {}: put no keys into a config, name the variable"
     return [Finding(key, text.format(name)) for name in held[:1]]
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a config: the key, what was found, and the nearest names that would be right."""
+"""Errors of a config: the key, the value that was found, and the nearest valid names."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -38,7 +38,8 @@ class ConfigErrors(ConfigError):
 
 
 def nearest(name: str, known: Iterable[object]) -> str:
-    """The end of a message: what was probably meant, misspelled or a part of a longer name, and what there is."""
+    """The end of a message: the name that was probably meant (misspelled, or a part of a longer one), and all valid
+    names."""
     names = sorted({str(k) for k in known})
     if not names:
         return "there are none"
@@ -50,7 +51,7 @@ def nearest(name: str, known: Iterable[object]) -> str:
     return f"{hint}valid: {have}"
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value found in a config, cut short and without secrets."""
     text = redact(repr(value))
     return text if len(text) <= 80 else text[:77] + "..."

@@ -14,7 +14,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF, Catalogue, other_folder
 from runner.config.composed import COMMAND, UNPACKAGED
-from runner.config.errors import Finding, near, nearest, shown
+from runner.config.errors import Finding, format_value, near, nearest
 from runner.config.hydra_patches import get_args_parser
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
@@ -43,12 +43,12 @@ def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
     for before, word in zip(("", *words), words, strict=False):
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
-            raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+            raise ConfigError(f"command line: {word}: write keys without leading dashes: {word.lstrip('-')}")
         if before not in flags and (found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word)):
-            raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
+            raise ConfigError(f"command line: {word}: put = between key and value: {found[1]}={found[2]}")
         if key in ("hydra.run.dir", "hydra.sweep.dir") and not value.strip("\"' "):
             raise ConfigError(
-                f"command line: {word}: names no folder; leave it out, or name a new one: {key}=outputs/mine"
+                f"command line: {word}: names no folder; remove it, or name a new one: {key}=outputs/mine"
             )
         if word.isidentifier() and before.isidentifier() and (CONF / before).is_dir():
             raise ConfigError(f"command line: {before} {word}: did you mean {before}={word}?")
@@ -84,14 +84,14 @@ def invalid_choice(words: Iterable[str], catalogue: Catalogue) -> Finding | None
             if value is None:
                 text = f"null is not a choice; ~{group} leaves the group out where nothing needs it"
             elif not isinstance(value, list):
-                text = f"a choice is a name, and {shown(value)} is none"
+                text = f"a choice is a name, found {format_value(value)}"
             if not all(isinstance(name, str) for name in (value if isinstance(value, list) else [value])):
                 return Finding("", f"{text}; {nearest('', choices)}", f"{COMMAND}: {word}")
     return None
 
 
 def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
-    """Name the place, what was found and what would be right."""
+    """Name the place, the value that was found and the valid values."""
     cause = error.__cause__
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
@@ -113,7 +113,7 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if (finding := _of_file(str(error), overrides, catalogue)) is not None:
         return finding
     if str(error).startswith("In 'config'") and "with ListConfig" in str(error):  # the keys that any agent has
-        return Finding("", "a file holds a list where names and values are needed", _written("agent=", overrides))
+        return Finding("", "a file holds a list where a mapping is expected", _written("agent=", overrides))
     if "must be a string or a list" in str(error) and (found := invalid_choice(overrides, catalogue)) is not None:
         return found
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
@@ -179,7 +179,7 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: 
         if word is not None and groups:  # noisy.rate=1 for condition.rate=1
             right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
             text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
-            return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
+            return Finding(key, text, f"{COMMAND}: {format_value(word)[1:-1]}")
         known += catalogue.groups
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     if options := catalogue.choices(key) if "." not in key else {}:
@@ -201,7 +201,7 @@ def _own_data(node: object, catalogue: Catalogue) -> str:
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:
     found = next((o for o in overrides if re.match(pattern, o)), None)
-    return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
+    return f"{COMMAND}: {format_value(found)[1:-1]}" if found else ""
 
 
 def _file(name: str, catalogue: Catalogue) -> str:
@@ -230,4 +230,4 @@ def _first(text: str) -> str:
 def too_deep(words: Sequence[str]) -> ConfigError:
     """What to say of a config that Python could not follow."""
     choices = " ".join(word for word in words if "=" in word)
-    return ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
+    return ConfigError(f"a YAML is nested too deep, or lists itself in its defaults; check those of: {choices}")

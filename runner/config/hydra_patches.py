@@ -92,7 +92,7 @@ class Kept(ConfigRepository):
 
 @cache
 def apply_patches() -> None:
-    """Put all in place, once per process; of other versions than the known ones, only what decides the mode."""
+    """Apply all patches, once per process; for unknown versions only those that decide the mode."""
     setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
     if (hydra.__version__.rpartition(".")[0], omegaconf.__version__.rpartition(".")[0]) != KNOWN:
         return
@@ -216,7 +216,7 @@ def refuse_illegible(path: Path) -> None:
     except yaml.YAMLError:
         return  # Hydra says what and where
     if node is not None and _values(node, {}) > _MOST_VALUES:
-        raise ConfigError(f"{near(path)}: its aliases stand for more than {_MOST_VALUES:,} values, or for themselves")
+        raise ConfigError(f"{near(path)}: its aliases expand to more than {_MOST_VALUES:,} values, or to themselves")
 
 
 def _values(node: yaml.Node, known: dict[int, float]) -> float:

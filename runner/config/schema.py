@@ -133,7 +133,7 @@ class Tracking:
 
     def __post_init__(self) -> None:
         if self.otlp is not None and self.uri is None:
-            raise ConfigError("tracking.otlp sends what tracking.uri has, which is null: choose tracking=mlflow")
+            raise ConfigError("tracking.otlp needs tracking.uri, which is null: choose tracking=mlflow")
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.stage is not None and self.run.preflight:
-            raise ConfigError("run.preflight says what an evaluation takes; a stage has none: set only one of them")
+            raise ConfigError("run.preflight estimates an evaluation, and a stage has none: set only one of them")
         if self.stage == "memory" and self.memory is None:
-            raise ConfigError("a stage makes the memory that the config names, and it names none; choose memory=learnt")
+            raise ConfigError("a stage creates the memory of the config, which is null; choose memory=learnt")

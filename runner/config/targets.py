@@ -12,7 +12,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.moved import NEW
-from runner.config.errors import nearest, shown
+from runner.config.errors import format_value, nearest
 
 _HOME = "components"
 
@@ -20,13 +20,13 @@ _HOME = "components"
 def locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
     """The class (or function) of a ``_target_``. Raises ConfigError."""
     if not isinstance(target, str) or not re.fullmatch(r"\w+(\.\w+)+", target):
-        raise ConfigError(f"expected package.module.Class, found {shown(target)}")
+        raise ConfigError(f"expected package.module.Class, found {format_value(target)}")
     if target in NEW:
-        raise ConfigError(f"{target} has moved: it is {NEW[target]} now")
+        raise ConfigError(f"{target} has moved: it is now {NEW[target]}")
     if not _within(target, (_HOME, *allow)):
         package = target.partition(".")[0]
         raise ConfigError(
-            f"{target} is not one of ours; if you trust the package, allow it: run.allow_targets=[{package}]"
+            f"{target} is not part of Wardround; if you trust the package, allow it: run.allow_targets=[{package}]"
         )
     path, _, name = target.rpartition(".")
     found = getattr(module := _module(path), name, None)
@@ -49,7 +49,7 @@ def _module(path: str) -> ModuleType:
         if error.name is None or _within(path, (error.name,)):
             raise ConfigError(f"there is no module {error.name}; {_siblings(error.name or path)}") from None
         if _within(error.name, (_HOME,)):
-            moved = [f"{old} is {new} now" for old, new in NEW.items() if _within(old, (error.name,))]
+            moved = [f"{old} is now {new}" for old, new in NEW.items() if _within(old, (error.name,))]
             now = "; ".join(moved) or _siblings(error.name)
             raise ConfigError(f"{path} imports {error.name}, which does not exist; {now}") from None
         raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None

@@ -15,7 +15,7 @@ from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner import tracking
 from runner.drift.canary import FILE, MOST, Canary, begin, changes_of
-from runner.drift.timeline import add_check, drifted, evidence, section_of
+from runner.drift.timeline import add_check, drift_reasons, evidence, section_of
 from runner.job.exit_codes import COMPLETE, ERRORS
 from runner.results.folders import run_folders
 from runner.results.render.formats import markdown, page
@@ -46,7 +46,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     init.add_argument("--alpha", type=float, default=0.01, help="chance of a false alarm, over all checks; 0.01")
     check = commands.add_parser("check", help="ask again, and test; exit code 1 for drift")
     check.add_argument("canary", metavar="CANARY", help="the folder of a canary set")
-    check.add_argument("changes", nargs="*", metavar="KEY=VALUE", help="settings of the model that are others now")
+    check.add_argument("changes", nargs="*", metavar="KEY=VALUE", help="settings of the model to change for this check")
     return parser.parse_args(argv)
 
 
@@ -105,12 +105,12 @@ def _check(canary: Canary, words: Sequence[str]) -> int:
         return _break_off(canary, code, words)
     add_check(canary, asking)
     canary.write_askings()
-    return exit_code_of(lambda: _show(canary)) or (DRIFT if drifted(canary) else STABLE)
+    return exit_code_of(lambda: _show(canary)) or (DRIFT if drift_reasons(canary) else STABLE)
 
 
 def _show(canary: Canary) -> None:
     """Print the time line, write it as Markdown and as a page, and have it sent."""
-    section, reasons, values = section_of(canary), drifted(canary), evidence(canary)
+    section, reasons, values = section_of(canary), drift_reasons(canary), evidence(canary)
     verdict = f"drift: {'; '.join(reasons)}" if reasons else "no drift so far"
     first = manifest.read(canary.folder / canary.askings[0]["folder"])
     warnings = ["simulated model: these numbers say nothing about any real model"]
@@ -130,7 +130,7 @@ def _show(canary: Canary) -> None:
 
 
 def end_of_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print what nobody expected; Python itself would end with the code of drift."""
+    """Print an unexpected error; Python's own exit code would be that of drift."""
     sys.__excepthook__(kind, error, trace)
     raise SystemExit(BUG)
 

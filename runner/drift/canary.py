@@ -1,8 +1,6 @@
-"""A canary set: samples of recorded runs that are asked again and again, and what was answered each time.
-
-Its folder holds ``canary.json`` (what is asked), ``askings.json`` (what was answered: the baseline first, then the
-checks) and a run folder per asking. Both files are replaced in one move, an asking counts once it is in the second.
-"""
+"""A canary set: samples of recorded runs that are repeated again and again, with the answers of each repetition. Its
+folder holds ``canary.json`` (samples and settings), ``askings.json`` (answers: the baseline first, then the checks) and
+a run folder per repetition. Both files are replaced atomically; a repetition counts when it is in the second."""
 
 import json
 from collections import Counter
@@ -103,7 +101,7 @@ class Canary:
             path = folder / ASKINGS
             askings = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(askings, list):
-                raise TypeError("it is no list")
+                raise TypeError("it is not a list")
             for n, one in enumerate(askings):
                 builder.check(Asked if n < canary.repeats else Checked, {**one}, f"[{n}]")
             canary = replace(canary, askings=askings)
@@ -117,7 +115,7 @@ class Canary:
             ) from None
         except (ValueError, TypeError, ConfigErrors) as error:
             why = str(error).splitlines()[0]
-            raise ConfigError(f"{path} is damaged ({why}): put it back from a copy, or begin another set") from None
+            raise ConfigError(f"{path} is damaged ({why}): restore it from a copy, or make another set") from None
 
     @property
     def baseline(self) -> list[dict[str, Any]]:
@@ -151,16 +149,16 @@ class Canary:
         disk.replace(self.folder / ASKINGS, json.dumps(self.askings, ensure_ascii=False) + "\n")
 
     def ask(self, changes: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Ask all samples once, without the journal; of an asking that stopped early, those that are missing.
-        Returns the job's exit code, that of errors for too few answers, and the asking. Raises ConfigError where our
-        own side is not as it was."""
+        """Ask all samples once, without the journal; if an earlier attempt stopped early, only the missing ones.
+        Returns the job's exit code (that of errors for too few answers) and the answers. Raises ConfigError if data,
+        prompts, scorers or settings have changed."""
         number = len(self.askings)
         folder = self.folder / _FOLDER.format(number)
         experiment = self.experiment(number, changes)
         if number:
             first = self.folder / _FOLDER.format(0)
             if "identities" not in (begun := manifest.read(first)):
-                raise ConfigError(f"{first} has no whole {manifest.FILE}: put it back, or begin another canary set")
+                raise ConfigError(f"{first} has no complete {manifest.FILE}: restore it, or make another canary set")
             manifest.refuse_others(first, facts_of(experiment) | {"identities": begun["identities"]})
         try:
             refuse_changes(folder, experiment.cfg)
@@ -188,8 +186,8 @@ class Canary:
         return f"repeat {number + 1}" if number < self.repeats else f"check {number - self.repeats + 1}"
 
     def experiment(self, number: int, changes: Mapping[str, Any]) -> Experiment:
-        """The recorded experiment on these samples, with a seed of its own in each asking, so that the askings differ
-        as repeats do. Raises ConfigError for what cannot be asked again."""
+        """The recorded experiment on these samples, with a new seed for each repetition, so that repetitions differ as
+        repeats do. Raises ConfigError for a run that cannot be repeated."""
         cfg = deepcopy({**self.cfg, "seed": builder.check(Settings, self.cfg, FILE).seed + number})
         for key, value in changes.items():
             set_value(cfg, key, value)
@@ -203,7 +201,7 @@ class Canary:
         refuse_lost(experiment, Path(self.source))
         known = {sample.problem.id: sample for sample in experiment.samples}
         if lost := [name for name in self.samples if name not in known]:
-            raise ConfigError(f"sample {lost[0]!r} is not in the dataset any more: begin another canary set")
+            raise ConfigError(f"sample {lost[0]!r} is no longer in the dataset: make another canary set")
         return replace(experiment, samples=[known[name] for name in self.samples])
 
 
@@ -268,7 +266,7 @@ def changes_of(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key.partition(".")[0] not in _MODELS or "." not in key:
-            raise ConfigError(f"{word}: a check changes settings of the model only, such as model.name=NAME")
+            raise ConfigError(f"{word}: a check can only change settings of the model, such as model.name=NAME")
         yield key, parse(value)
 
 

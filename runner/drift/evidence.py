@@ -1,11 +1,12 @@
 """Evidence of drift that may be looked at after any check: a conformal test martingale over the checks.
 
-Without drift a sample's answers, those of the baseline and of every check, are exchangeable: which of them is the
-newest says nothing. A check draws at random, of each sample, which of its answers so far might have been the newest,
-and counts how many draws are as odd as what came. That share is a p-value whose law does not depend on the answers
-themselves, so those of all checks are independent, though all are against one baseline (Vovk, Gammerman & Shafer 2005,
-chapter 7; Vovk 2021, Testing randomness online). Differences to a baseline, bet on as bounded means (Waudby-Smith &
-Ramdas 2024), are not: the error of the baseline is in each of them, and some day it would be taken for drift.
+Without drift a sample's answers, those of the baseline and of every check, are exchangeable: each of them is equally
+likely to be the newest. A check draws at random for each sample which of its answers so far could have been the newest,
+and counts how many draws are at least as unusual as the observed answers. That share is a p-value whose law does not
+depend on the answers themselves, so those of all checks are independent, though all are against one baseline (Vovk,
+Gammerman & Shafer 2005, chapter 7; Vovk 2021, Testing randomness online). Differences to a baseline, bet on as bounded
+means (Waudby-Smith & Ramdas 2024), are not: the error of the baseline is in each of them, and some day it would be
+taken for drift.
 
 Signals are combined inside of a check: the oddness of a draw is the mean over the signals of the e-values of its ranks,
 ranked once more, so that their dependence is allowed for (as by Westfall & Young 1993). On each p two bets are made, of
@@ -56,8 +57,8 @@ def evidence_of(p_values: Iterable[float], draws: int = DRAWS) -> list[float]:
 
 
 def oddness(signal: str, values: Sequence[Any]) -> list[float]:
-    """How odd each answer of a sample is among all of them: a number's distance from their mean with its sign (0 where
-    there is none), a word's share of others that are another."""
+    """How unusual each answer of a sample is among all of them: a number's distance from their mean with its sign (0
+    where there is none), a word's share of others that are another."""
     if signal in NUMBERS:
         known = [value for value in values if value is not None]
         mean = sum(known) / len(known) if known else 0.0

@@ -26,7 +26,7 @@ _INTRO = (
 
 
 def add_check(canary: Canary, asking: Mapping[str, Any]) -> None:
-    """Test an asking against all before it, and add it with what was found."""
+    """Test a check against all earlier answers, and add it with its result."""
     known = [one["answers"] for one in (*canary.askings, asking)]
     samples = [[of[name] for of in known if name in of] for name in canary.samples if name in asking["answers"]]
     found: Found = newest_against_all(samples, seed=len(known))
@@ -38,7 +38,7 @@ def evidence(canary: Canary) -> list[float]:
     return evidence_of(one["p"] for one in canary.checks)
 
 
-def drifted(canary: Canary) -> list[str]:
+def drift_reasons(canary: Canary) -> list[str]:
     """Why the verdict is drift, a line for each reason; empty where it is not."""
     reasons = []
     over = [number for number, value in enumerate(evidence(canary), 1) if value >= 1 / canary.alpha]

@@ -1,4 +1,4 @@
-"""Budgets and what was spent: of a sample, of an attempt at it, and of the jobs of a sweep."""
+"""Budgets and spending of a sample, of an attempt at it, and of the jobs of a sweep."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from components.core.errors import AttemptOver, LimitReached
 from components.core.messages import Usage
 
-_UNREPORTED = "replies come without the number of their tokens, so that nobody knows what is spent"
+_UNREPORTED = "replies do not state their number of tokens, so the spending is unknown"
 _ROUNDED = 1 + 1e-9  # a sum of prices may be a little more than it is
 
 
@@ -33,7 +33,8 @@ class Budget:
 
 @dataclass
 class Spent:
-    """What was charged so far. Calls: ``pending`` are in flight, ``unpriced`` and ``unreported`` of unknown amount."""
+    """The charges so far. Of the calls, ``pending`` are in flight, ``unpriced`` have no known price and ``unreported``
+    no known tokens."""
 
     usd: float = 0.0
     input_tokens: int = 0
@@ -145,8 +146,9 @@ class Attempt:
 
 @dataclass
 class BudgetPool:
-    """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and begins
-    no call for which, at the mean price, there is no room next to those in flight. ``total``: with what was before."""
+    """The budget of all jobs of a process. Each may use an equal part of what finished jobs have left, and starts no
+    call that, at the mean price and with the calls in flight, would exceed it. ``total``: with the spending of earlier
+    starts."""
 
     budget: Budget
     jobs: int = 1

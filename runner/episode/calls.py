@@ -127,7 +127,7 @@ def _is_async(kind: type[Tool]) -> bool:
 
 
 async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> Observation:
-    """Call a tool or control; a blocking one leaves the loop. One that raises SystemExit is a bug."""
+    """Call a tool or control; a blocking one runs outside the event loop. SystemExit in a tool is a bug."""
     try:
         if not _is_async(type(tool)):
             return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]

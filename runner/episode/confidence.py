@@ -30,9 +30,9 @@ LOGPROBS = Sampling(logprobs=True)
 _UNREAD = "the ending states none that can be read"
 _NEVER_ASKED = "no question of this agent is known to be its last"
 _SILENT = "the endpoint gave no log-probabilities of tokens"
-_INVALID = "the endpoint gave something else than a log-probability, a number of 0 or less, for a token of the answer"
+_INVALID = "the endpoint gave an invalid log-probability (not a number of 0 or less) for a token of the answer"
 _LEAST = -1e300  # of a log-probability, so that their sum is a number; the probability is 0 long before
-_ELSEWHERE = "no reply of which tokens are asked for has the answer at one place of its words"
+_ELSEWHERE = "no reply with log-probabilities has the answer at exactly one place"
 
 
 def with_request(messages: Sequence[Message]) -> list[Message]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.messages import Message, Purpose, Sampling, ToolCall, ToolSpec, ToolSpecs
 from components.core.protocols import Agent
@@ -170,7 +170,7 @@ class Episode(Branch):
         return [render(one.call, one.observation) for one in observed]
 
     async def call(self, name: str, arguments: str) -> Observed:
-        """Run one call now, for whoever acts from outside; one after the other."""
+        """Run one call now, for an external agent; calls run one after the other."""
         async with self._calling:
             step = self._last
             seen = self.early if step is None else step.observed
@@ -287,7 +287,7 @@ class Proposals:
     async def at_once(self, n: int, sampling: Sampling | None = None) -> list[Action]:
         """``n`` proposals together: the budget has room for all or none is asked, and all are completed."""
         self._episode.attempt.admit(n)
-        return await together(self._ask(sampling) for _ in range(n))
+        return await gather_all(self._ask(sampling) for _ in range(n))
 
     def _ask(self, sampling: Sampling | None) -> Coroutine[Any, Any, Action]:
         sampling = sampling if self._sampling is None else self._sampling.merged(sampling)

@@ -74,11 +74,11 @@ UNFORKED = Unforked()
 class Prefix(Unforked):
     """The first ``length`` of a record's ``steps`` are repeated, checked by the ``verifier`` of the record; calls after
     them have this ``place`` in their seeds and keys (empty: none may follow; ``unanswered``: the digests of the first
-    one's messages). ``same_questions``: whether what is asked must be the record's; where the agent or its prompts are
-    changed, its own words are not. ``hands_over``: another agent continues. ``lesson``: a text that every later request
-    of the agent has. ``results``: name of a tool -> what it returned last before the fork, instead. ``decisions``: the
-    steps with which decisions of the agent begin, in the order met; ``sound``: how many of the first steps were not
-    found to differ."""
+    one's messages). ``same_questions``: whether requests must equal the record's; they do not if the agent or its
+    prompts are changed. ``hands_over``: another agent continues. ``lesson``: a text that every later request of the
+    agent has. ``results``: name of a tool -> what it returned last before the fork, instead. ``decisions``: the steps
+    with which decisions of the agent begin, in the order met; ``sound``: how many of the first steps were not found to
+    differ."""
 
     steps: Sequence[Step]
     length: int
@@ -118,7 +118,7 @@ class Prefix(Unforked):
     def reply_to(
         self, branch: str, n: int, purpose: Purpose, messages: tuple[Message, ...]
     ) -> tuple[Step | None, tuple[Message, ...]]:
-        """The recorded step of a call, None for a later one, and what is asked. Raises ModelError for a request that
+        """The recorded step of a call (None for a later call), and its messages. Raises ModelError for a request that
         differs, EndOfRecord."""
         number = self._number.get((branch, n))
         if number is None:
@@ -136,7 +136,7 @@ class Prefix(Unforked):
             first = n_common(asked, recorded)
             what = f"has {len(asked)} messages, had {len(recorded)}"
             what = f"differs in message {first + 1}" if first < min(len(asked), len(recorded)) else what
-            self._refuse(number, f"what is asked {what}")
+            self._refuse(number, f"the request {what}")
         return step, messages
 
     def is_live(self, branch: str) -> bool:
@@ -163,12 +163,12 @@ class Prefix(Unforked):
             self._refuse(0, f"the agent uses {name}, a service, as a control, whose results are not in the record")
 
     def end_calls(self, line: str, seen: list[Observed], tools: Mapping[str, Tool]) -> list[Observed]:
-        """What the agent observes of these tools. Raises ModelError where the record says otherwise."""
+        """The agent's observations of these tools. Raises ModelError if they differ from the record."""
         if (number := self._calling.pop(line, None)) is None:
             return seen
         pairs = zip(seen, _seen(self.steps[number]), strict=False)
         if differing := next((one for one, other in pairs if _shown(one) != _shown(other)), None):
-            self._refuse(number + 1, f"what {differing.call.name} returned is not what was recorded", number)
+            self._refuse(number + 1, f"{differing.call.name} returned another result than the recorded one", number)
         if len(seen) != (n := len(_seen(self.steps[number]))):
             self._refuse(number + 1, f"{len(seen)} calls were run, {n} were recorded", number)
         if self.results and number == last_calls(self.steps[: self.length]):
@@ -181,7 +181,7 @@ class Prefix(Unforked):
             return one
         if tool is not None and tool.effect == "episode":
             name = one.call.name
-            raise ModelError(f"{name} changed the state of the episode, which would still hold its own result", KIND)
+            raise ModelError(f"{name} changed the state of the episode, which still holds the original result", KIND)
         return replace(one, observation=Observation(text), error=None)
 
     def _refuse(self, sound: int, why: str, number: int | None = None) -> NoReturn:

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Literal, Self, TypeVar
 
 from components.core.cached import cached_property
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import CUT_OFF, OVERFLOW, LimitReached, ModelError
 from components.core.learning import task_of
 from components.core.messages import NO_TOOLS, Message, Purpose, Request, Sampling, ToolSpecs
@@ -169,7 +169,7 @@ class Branch:
 
     @property
     def memory(self) -> Memory | None:
-        """What was learnt before the evaluation: for the sample's own task, where the memory has a part for it."""
+        """The memory learnt before the evaluation: the part for the sample's task, if there is one."""
         memory = self.shared.parts.memory
         if memory is None:
             return None
@@ -208,7 +208,7 @@ class Branch:
             self.shared.fork.decide(line.name, line._n, purpose)
         each = zip(lines, asks.values(), strict=True)
         calls = (line._call(one, purpose, sampling, "main", admitted=True) for line, one in each)
-        return [step.reply for step in await together(calls)]
+        return [step.reply for step in await gather_all(calls)]
 
     async def _call(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None, role: str,

@@ -32,7 +32,7 @@ def with_confidence(nodes: Mapping[str, tuple[Any, Any]], findings: list[Finding
     return found
 
 
-def drawing(cfg: Mapping[str, Any], agent: Agent, node: object) -> object:
+def with_samples(cfg: Mapping[str, Any], agent: Agent, node: object) -> object:
     """The node of an agent that is asked for a confidence by samples: of several draws of it, unless it draws."""
     if cfg["agent"].get(KEY) != "samples" or declared(agent, Requirements).draws:
         return node

@@ -37,8 +37,8 @@ _SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "se
 
 @dataclass(frozen=True)
 class Launch:
-    """How a run was asked for: choices per group, overrides, its place in a sweep (folder, job's name),
-    the keys that the sweep varies, and the job's number in it."""
+    """How a run was started: choices per group, overrides, its place in a sweep (folder, job's name), the keys that the
+    sweep varies, and the job's number in it."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     overrides: Sequence[str] = ()
@@ -80,7 +80,7 @@ class Experiment:
 
     @property
     def episodes(self) -> Sequence[tuple[Sample, int]]:
-        """What is run: samples with the number of the epoch, or of the fork."""
+        """The episodes to run: samples with the number of the epoch, or of the fork."""
         if self.forks is not None:
             return self.forks.order
         return [(sample, epoch) for sample in self.samples for epoch in range(self.epochs)]
@@ -132,7 +132,7 @@ def clean(sample: Sample) -> Sample:
 
 
 def facts_of(experiment: Experiment) -> Manifest:
-    """What is known before the first sample."""
+    """The facts that are known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
     servers = dict(declared(experiment.parts.toolset, ToolsetTraits).identities)
     prices = {role: row for role, model in experiment.models.items() if (row := declared(model, ModelTraits).price)}
@@ -141,7 +141,7 @@ def facts_of(experiment: Experiment) -> Manifest:
         "sweep": experiment.launch.sweep and Path(experiment.launch.sweep).name,
         "number": experiment.launch.number,
         "choices": dict(experiment.launch.choices),
-        "varied": varied(experiment.launch.overrides),
+        "varied": command_line_settings(experiment.launch.overrides),
         "swept": list(experiment.launch.swept),
         "model_kind": main.kind if cfg["run"]["replay"] is False else "replayed",
         "models": {role: model.name for role, model in experiment.models.items()},
@@ -201,7 +201,7 @@ def _chosen_by_agent(launch: Launch) -> Iterator[str]:
         yield f"agent={agent} chooses dataset={launch.choices['dataset']}; another: dataset=NAME"
 
 
-def varied(overrides: Sequence[str]) -> dict[str, str]:
+def command_line_settings(overrides: Sequence[str]) -> dict[str, str]:
     """What the command line set, without what cannot change a result."""
     pairs = (override.lstrip("+~").partition("=") for override in overrides)
     return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}

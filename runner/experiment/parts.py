@@ -26,7 +26,7 @@ from runner.config import build as builder
 from runner.config.errors import ConfigErrors, Finding, nearest, note_errors
 from runner.episode.confidence import PROMPTS
 from runner.episode.shared import Parts
-from runner.experiment.confidence import drawing, with_confidence
+from runner.experiment.confidence import with_confidence, with_samples
 
 Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
 _ONE = {"agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition, "dataset": Dataset}
@@ -67,7 +67,7 @@ def named_parts(cfg: Mapping[str, Any], findings: list[Finding]) -> Named:
 
 
 def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -> dict[str, Any]:
-    """Key -> part. Adds what is wrong to ``findings``."""
+    """Key -> part. Adds errors to ``findings``."""
     allowed = cfg["run"].get("allow_targets") if isinstance(cfg.get("run"), Mapping) else None
     allow = tuple(map(str, allowed)) if isinstance(allowed, list) else ()
     made = {}
@@ -76,7 +76,7 @@ def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -
             made[key] = builder.part(node, key, allow, protocol)
             if key == "toolset":
                 declared(made[key], ToolsetTraits)  # which may ask servers for their tools
-            if key == "agent" and (other := drawing(cfg, made[key], node)) is not node:
+            if key == "agent" and (other := with_samples(cfg, made[key], node)) is not node:
                 made[key] = builder.part(other, key, allow, protocol)
     return made
 
@@ -206,7 +206,7 @@ def _short(model: Model) -> str:
 
 
 def has_price(model: Model) -> bool:
-    """Whether what a model's calls cost is known; what is not live costs nothing."""
+    """Whether the cost of a model's calls is known; a model that sends nothing costs nothing."""
     row = declared(model, ModelTraits).price
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 

@@ -1,6 +1,6 @@
-"""Recorded episodes are continued in another way: ``python -m runner fork=RUN [fork.at=...] [agent=... ...]``.
+"""Continue recorded episodes in another way: ``python -m runner fork=RUN [fork.at=...] [agent=... ...]``.
 
-The config of the run is the base, other words are the intervention; the control continues it as it was.
+The config of the run is the base, other arguments are the intervention; the control continues it unchanged.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -12,11 +12,11 @@ from typing import Any
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.moved import renew
 from components.core.traits import MemoryTraits, Requirements, agents_in, declared
-from runner.config.changes import changed
+from runner.config.changes import apply_overrides
 from runner.config.errors import unreachable
 from runner.experiment.experiment import Experiment, Launch
 from runner.fork.plan import Intervention, Plan, plans_of
-from runner.fork.points import Recorded, recorded
+from runner.fork.points import Recorded, recorded_episodes
 from runner.fork.request import CONTROL, Arm, Request, folder_name
 from runner.job.exit_codes import ERRORS
 from runner.job.plan import Cell
@@ -30,7 +30,7 @@ from runner.results.folders import refuse_missing
 from runner.results.runs import Run
 from runner.storage import manifest
 from runner.storage.integrity import verify
-from runner.storage.resume import unused
+from runner.storage.resume import make_unused
 from runner.study.looks import note_look
 from runner.terminal.command import print_note
 
@@ -49,15 +49,15 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
     arms = [Intervention(CONTROL, Arm(), base, base)]
     for name, arm in request.choices.arms.items():
         arms.append(_intervention(request, source, base, name, arm))
-    episodes = recorded(source, base, request.choices)
-    home = request.folder or unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
+    episodes = recorded_episodes(source, base, request.choices)
+    home = request.folder or make_unused(Path("outputs") / base.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_fork")
     if request.folder and home.exists() and any(home.iterdir()):
         again = f"; to continue, {_REPEAT}" if base.cfg["run"]["journal"] else ""
-        raise ConfigError(f"{home} is not empty; a fork begins in a folder of its own: hydra.run.dir=FOLDER{again}")
+        raise ConfigError(f"{home} is not empty; a fork needs a new folder: hydra.run.dir=FOLDER{again}")
     try:
         cells = run(_execute(request, source, arms, episodes, home))
     except OSError as error:  # a full disk
-        print_note(f"error: {error}; what is finished is kept, and the journal has its calls")
+        print_note(f"error: {error}; finished work is kept, and the journal has its calls")
         return ERRORS
     except KeyboardInterrupt:
         if base.cfg["run"]["journal"]:
@@ -78,11 +78,11 @@ def _source(folder: Path) -> Run:
                       for one in sorted(folder.glob("*/config.yaml"))), "")  # fmt: skip
         raise ConfigError(f"fork={folder} is not a run folder: it has no config.yaml{below}")
     if not (folder / manifest.FILE).is_file():
-        raise ConfigError(f"fork={folder} has no {manifest.FILE}: nobody can tell what was recorded")
+        raise ConfigError(f"fork={folder} has no {manifest.FILE}, so its records cannot be verified")
     try:
         verify(folder)
     except ConfigError as error:
-        raise ConfigError(f"fork: {str(error).splitlines()[0]}: nobody can tell what was recorded") from None
+        raise ConfigError(f"fork: {str(error).splitlines()[0]}; its records cannot be verified") from None
     except OSError as error:
         raise unreachable(error) from None
     note_look([folder])
@@ -99,7 +99,7 @@ def _experiment(request: Request, source: Run, arm: Arm, name: str) -> Experimen
     own = {"resume": None, "replay": False, "preflight": False, "shards": None}
     cfg = renew(source.cfg)
     cfg = {**cfg, "run": {**cfg["run"], **own}, "protocol": None}
-    cfg, choices = changed(cfg, source.choices, [*request.common, *arm.set])
+    cfg, choices = apply_overrides(cfg, source.choices, [*request.common, *arm.set])
     memory, known = cfg.get("memory") or {}, source.cfg.get("memory") or {}
     chosen = any(word.startswith("memory=") for word in arm.set) or memory.get("_target_") != known.get("_target_")
     if known.get("path") and not chosen:  # the file of another agent sets the memory without it
@@ -146,7 +146,7 @@ async def _execute(
             print_note(f"refused or left out: {len(refused) - _NAMED} more")
         if lacking := [plan.arm.name for plan in plans if not plan.order]:
             has_results = any(arm.name == lacking[0] and arm.arm.result for arm in arms)
-            why = "; no step that is asked for shows the agent a result of a tool that result names"
+            why = "; at no chosen step does the agent see the result of a tool that fork.result names"
             raise ConfigError(f"fork: nothing can be continued under {lacking[0]!r}{why if has_results else ''}")
         n = ", ".join(f"{plan.arm.name} {len(plan.order):,}" for plan in plans)
         print_note(f"forks: {n}; {request.choices.draws} of each step of {len(episodes)} episode(s)")
@@ -167,7 +167,7 @@ async def _with_memories(arms: Sequence[Intervention], resources: SharedResource
         except (ModelError, RunLimitReached) as error:
             raise ConfigError(f"{arm.name}: the memory was not made: {error}") from None
         if declared(experiment.parts.memory, MemoryTraits).hold is not None:
-            raise ConfigError(f"{arm.name}: the memory grows from sample to sample, so that no episode stands alone")
+            raise ConfigError(f"{arm.name}: the memory grows from sample to sample, so episodes depend on each other")
         base = base if found else experiment
         found.append(replace(arm, experiment=experiment, base=base))
     return found

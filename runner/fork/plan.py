@@ -16,7 +16,7 @@ from runner.episode.episode import Episode, record_errors, solve
 from runner.episode.prefix import HandOver, Prefix
 from runner.episode.shared import Parts, Shared
 from runner.experiment.experiment import Experiment
-from runner.fork.points import Point, Recorded, chosen, fitting, points_of, walk
+from runner.fork.points import Point, Recorded, chosen, points_for_arm, points_of, walk
 from runner.fork.request import Arm, Choices
 from runner.storage.schema import FORK_FACTS, FORK_STEP
 
@@ -79,7 +79,7 @@ class Intervention:
 
     @property
     def asks_alike(self) -> bool:
-        """Whether what is asked before the fork is what the run asked."""
+        """Whether the requests before the fork equal those of the run."""
         mine, theirs = self.experiment.cfg, self.base.cfg
         return self.hands_over or all(mine.get(key) == theirs.get(key) for key in _PREFIX)
 
@@ -141,7 +141,8 @@ class Plan:
 async def plans_of(
     arms: Sequence[Intervention], episodes: Sequence[Recorded], choices: Choices
 ) -> tuple[list[Plan], list[str]]:
-    """The plan of each arm, and lines on what is refused or left out, and why. No model is asked."""
+    """The plan of each arm, and lines on the episodes that are refused or left out, with the reasons. No model is
+    called."""
     refused, found = list[str](), dict[str, list[tuple[Recorded, Point, int]]]()
     points = dict[str, list[Point]]()
     for one in episodes:
@@ -151,7 +152,7 @@ async def plans_of(
     for one in episodes:
         if points[one.name] and not picked[one.name]:
             n = len(points[one.name])
-            refused.append(f"left out: sample {one.name}: none of its {n} steps is one for fork.at={choices.at}")
+            refused.append(f"left out: sample {one.name}: none of its {n} steps matches fork.at={choices.at}")
     for arm in arms:
         of = found.setdefault(arm.name, [])
         for one in episodes:
@@ -160,7 +161,7 @@ async def plans_of(
                 same, why = await _points(arm, one)
                 refused += why
                 there = [point for point in there if point.call in {one.call for one in same}]
-            there = list(fitting(there, points[one.name], one.steps, arm.arm, arm.hands_over))
+            there = list(points_for_arm(there, points[one.name], one.steps, arm.arm, arm.hands_over))
             if arm.arm.result:
                 there, why = await _seen(arm, one, there)
                 refused += why
@@ -178,7 +179,7 @@ async def _points(arm: Intervention, one: Recorded) -> tuple[list[Point], list[s
 
 
 async def _seen(arm: Intervention, one: Recorded, points: Sequence[Point]) -> tuple[list[Point], list[str]]:
-    """The points at which the results that an arm changes change what is asked next, and a line on the others."""
+    """The points at which the results that an arm changes also change the next request, and a line on the others."""
     hidden = [(point, await _hidden(arm, one, point)) for point in points]
     steps: dict[str, list[str]] = {}
     for point, why in hidden:
@@ -196,4 +197,4 @@ async def _hidden(arm: Intervention, one: Recorded, point: Point) -> str:
         if why := await walk(arm.parts_of(arm.experiment.parts), arm.base, one, prefix):
             return why
         asked.append(prefix.unanswered)
-    return "" if asked[0] != asked[1] else "the agent does not show the result that was changed to its model"
+    return "" if asked[0] != asked[1] else "the agent does not show its model the changed result"

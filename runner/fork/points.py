@@ -50,16 +50,16 @@ class Point:
     did: str
 
 
-def recorded(run: Run, experiment: Experiment, choices: Choices) -> list[Recorded]:
-    """The episodes that are asked for, in the order of the samples. Raises ConfigError for a record that is damaged,
-    and where there is none."""
+def recorded_episodes(run: Run, experiment: Experiment, choices: Choices) -> list[Recorded]:
+    """The requested episodes, in the order of the samples. Raises ConfigError for a damaged record, and if there are
+    none."""
     order = {sample.problem.id: n for n, sample in enumerate(experiment.samples)}
     named = choices.samples if not isinstance(choices.samples, str) else None
     if named is not None and (unknown := next((one for one in named if str(one) not in order), None)):
-        raise ConfigError(f"fork.samples: {unknown!r} is no sample of {run.folder}; {nearest(str(unknown), order)}")
+        raise ConfigError(f"fork.samples: {unknown!r} is not a sample of {run.folder}; {nearest(str(unknown), order)}")
     if choices.at == "verifier_disagrees" and isinstance(experiment.parts.verifier, Accept):
         raise ConfigError(
-            f"fork.at={choices.at}: {run.folder} has no verifier that can disagree, it takes every action"
+            f"fork.at={choices.at}: {run.folder} has no verifier that can disagree, it accepts every action"
         )
     unpacker, found = Unpacker(TextReader(run.folder)), dict[tuple[str, int], Recorded]()
     for record, sample in with_samples(run.folder, experiment):
@@ -76,7 +76,7 @@ def recorded(run: Run, experiment: Experiment, choices: Choices) -> list[Recorde
             ) from None
         found[key] = Recorded(sample, record["epoch"], steps, record["scores"].get(run.headline or ""))
     if not found:
-        raise ConfigError(f"fork.samples={choices.samples}: {run.folder} has no such episode; fork.samples=all has all")
+        raise ConfigError(f"fork.samples={choices.samples}: {run.folder} has no such episode; use fork.samples=all")
     return sorted(found.values(), key=lambda one: (order[one.sample.problem.id], one.epoch))
 
 
@@ -90,7 +90,7 @@ def _failed(record: Record, run: Run) -> bool:
 def _check(steps: Sequence[Step], key: tuple[str, object], found: Collection[object]) -> None:
     """Raises ValueError for an episode (sample, epoch) and steps that no run wrote."""
     if not isinstance(key[1], int) or key[1] < 0 or key in found:
-        raise ValueError(f"its epoch {key[1]!r:.20} is none, or there twice")
+        raise ValueError(f"its epoch {key[1]!r:.20} is invalid or duplicated")
     if len({(step.branch, step.index) for step in steps}) < len(steps):
         raise ValueError("two of its calls have the same place")
     for step in steps:
@@ -122,7 +122,7 @@ async def walk(parts: Parts, run: Experiment, one: Recorded, prefix: Prefix) -> 
 
 
 def points_of(prefix: Prefix) -> list[Point]:
-    """The decisions of a walk whose beginning was as the record says, in the order of the record."""
+    """The decisions of a repeated episode whose beginning equals the record, in the order of the record."""
     calls = sorted(set(prefix.decisions))
     ends = [*calls[1:], len(prefix.steps)]
     spans = [(call, prefix.steps[call:end]) for call, end in zip(calls, ends, strict=True)]
@@ -164,7 +164,7 @@ def _disagreed(span: Sequence[Step]) -> bool:
     return any(step.purpose == "act" and not step.committed for step in span)
 
 
-def fitting(
+def points_for_arm(
     points: Sequence[Point], every: Sequence[Point], steps: Sequence[Step], arm: Arm, hands_over: bool
 ) -> Iterator[Point]:
     """Those at which an intervention can be made, of ``every`` point: another agent on the main line only, a result

@@ -1,4 +1,4 @@
-"""What is asked of a fork: the command line, and the interventions that a YAML of ``conf/forks`` lists."""
+"""The request for a fork: the command line, and the interventions that a YAML of ``conf/forks`` lists."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Arm:
 
     @property
     def kinds(self) -> list[str]:
-        """What is changed: groups of the config, lesson, result."""
+        """The kinds of changes: groups of the config, lesson, result."""
         groups = dict.fromkeys(word.lstrip("+").partition("=")[0].partition(".")[0] for word in self.set)
         return [*groups, *(["lesson"] if self.lesson else []), *(["result"] if self.result else [])]
 
@@ -59,12 +59,12 @@ class Choices:
             near = meant(self.samples, ("failed", "all"))
             raise ConfigError(f"fork.samples={self.samples}: {near}it should be failed, all, or a list of ids: [q1,q2]")
         if CONTROL in self.arms:
-            raise ConfigError(f"fork.arms: {CONTROL!r} is always there; call your intervention otherwise")
+            raise ConfigError(f"fork.arms: {CONTROL!r} always exists; give your intervention another name")
         if empty := [name for name, arm in self.arms.items() if not arm.kinds]:
             raise ConfigError(f"fork.arms: {empty[0]!r} changes nothing: give it set, lesson or result")
         for word in (word for arm in self.arms.values() for word in arm.set):
             if (group := word.lstrip("+").partition("=")[0].partition(".")[0]) in DATA:
-                raise ConfigError(f"{word}: a fork continues the episodes of a run, whose {group} stays as it was")
+                raise ConfigError(f"{word}: a fork continues the episodes of a run, whose {group} cannot change")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Request:
 
 def load(folder: Path, name: str) -> dict[str, Any]:
     """The interventions of this name in a folder, or of this path. Raises ConfigError."""
-    path, values = read_named(folder, name, f"fork.arms={name} is not there")
+    path, values = read_named(folder, name, f"fork.arms={name} does not exist")
     if not isinstance(values, dict) or not isinstance(values.get("arms") or {}, dict):
         raise ConfigError(f"{path}: it should have arms: a mapping of names to set, lesson or result")
     return values

@@ -31,10 +31,10 @@ log = logging.getLogger("runner")
 
 @dataclass
 class Outcome:
-    """What came of a run, whose records are in its folder. ``finished``: how many of the wanted samples have one, those
-    of earlier sessions too; ``errors``: how often each ended a sample; ``stopped`` says which budget ended it,
-    ``halted`` why it could not continue; ``shows_options``: whether a message of a choice question held its options,
-    None where none was asked."""
+    """The outcome of a run, whose records are in its folder. ``finished``: how many of the requested samples have a
+    record, those of earlier sessions too; ``errors``: how often each ended a sample; ``stopped`` says which budget
+    ended it, ``halted`` why it could not continue; ``shows_options``: whether a message of a choice question held its
+    options, None where none was asked."""
 
     finished: int = 0
     stopped: str | None = None
@@ -175,7 +175,7 @@ class Execution:
             await asyncio.sleep(0)
 
     def _finish(self, solved: Solved, scores: Sequence[Score], progress: Progress) -> None:
-        """Keep and count a record, and stop all where a rule says so."""
+        """Keep and count a record, and stop the run if a rule requires it."""
         try:
             record = self._write(solved, scores)
         except TypeError as error:  # a part left something that is not JSON: orjson says what

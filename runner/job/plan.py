@@ -89,7 +89,7 @@ def _values(override: Override) -> list[str]:
     if not override.is_sweep_override():
         return [str(override.input_line) if override.is_delete() else f"{key}={override.get_value_element_as_str()}"]
     if not override.is_discrete_sweep():
-        raise ConfigError(f"{override.input_line}: give the values one by one; an interval has no end")
+        raise ConfigError(f"{override.input_line}: list the values; an interval has infinitely many")
     values = itertools.islice(override.sweep_string_iterator(), _MOST_JOBS + 1)  # a range may be endless
     return [f"{key}={value}" for value in values]
 

@@ -1,4 +1,4 @@
-"""What a sweep will take, from a few of its samples: calls, tokens, money and time. What is not known is NaN."""
+"""Estimate the calls, tokens, cost and time of a sweep from a few of its samples. Unknown values are NaN."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UNKNOWN = "not known"
 
 
 async def run_preflight(jobs: Sequence[Job]) -> tuple[bool, Spent]:
-    """Run pilot samples of jobs, print the estimates, and ask. Returns whether to continue, and what was spent."""
+    """Run pilot samples of jobs, print the estimates, and ask. Returns whether to continue, and the spending."""
     first, spent = jobs[0].experiment, Spent()
     k = first.cfg["run"]["pilot"]
     async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:
@@ -103,13 +103,13 @@ def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
         for kind, n in one.errors.items():
             yield f"note: {one.label}: {n} pilot samples errored ({kind}); they are not counted"
         if one.stopped:
-            yield f"note: {one.label}: the pilot broke off: {one.stopped}"
+            yield f"note: {one.label}: the pilot stopped early: {one.stopped}"
         longest, expected = max(one.longest, default=0), one.expected_longest
         if one.window and (longest > _TIGHT * one.window or expected > one.window):
             yield (
                 f"note: {one.label}: the longest call of the pilot had {longest:,} of the model's "
-                f"{one.window:,} tokens, that of all samples may have {expected:,}; what is longer than the window "
-                "fails (context_length) and is scored 0"
+                f"{one.window:,} tokens, that of all samples may have {expected:,}; longer requests "
+                "fail (context_length) and are scored 0"
             )
 
 

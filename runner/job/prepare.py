@@ -142,13 +142,13 @@ class Job:
 
 
 def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = ()) -> Job:
-    """The job that Hydra starts now. What is not ``prepared`` was taken elsewhere by a launcher: it is built here, as
-    one of a sweep that varies the keys ``swept``."""
+    """The job that Hydra starts now. A job that is not ``prepared`` was moved to another process by a launcher: it is
+    built here, as part of a sweep that varies the keys ``swept``."""
     hydra: Any = HydraConfig.instance().cfg
     folder = Path(hydra.hydra.runtime.output_dir)
     if prepared is None:
         if not str(hydra.hydra.mode).endswith("MULTIRUN"):
-            raise RuntimeError("the checks before the run did not come to their end; see the warning above")
+            raise RuntimeError("the checks before the run did not finish; see the warning above")
         cfg = with_own_journal(configs.resolve(config))
         prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
         refuse_changes(folder, cfg)

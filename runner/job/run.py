@@ -30,7 +30,7 @@ from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
 from runner.storage.integrity import METRICS, digests_of, refuse_changed_records
 from runner.storage.records import FILE, RecordWriter, key_variables_of, lock_run, read
-from runner.storage.resume import quoted, written
+from runner.storage.resume import config_text, quote_path
 from runner.storage.schema import FileDigest, Manifest, Session
 from runner.study.frozen import conform
 from runner.study.log import note_begin, note_end
@@ -91,14 +91,14 @@ class _Job:
         return code
 
     def table_so_far(self) -> Table:
-        """The table while samples run, of which only what is new since the last look is read."""
+        """The table while samples run; only new records since the last call are read."""
         begin, self.looked = self.looked, (self.folder / FILE).stat().st_size
         new = self.table(begin)
         self.seen = new if self.seen is None else self.seen.join([self.seen, new])
         return self.seen
 
     def table(self, begin: int = 0) -> Table:
-        """The columns of the records of those samples that are wanted now; ``begin``: bytes of records to skip."""
+        """The columns of the records of the requested samples; ``begin``: bytes of records to skip."""
         from runner.results.table import Table
 
         wanted = {(sample.problem.id, n) for sample, n in self.experiment.episodes}
@@ -183,7 +183,7 @@ class _Job:
         if self.experiment.launch.sweep is not None or blinded:
             print_lines(f"{self.experiment.launch.label or notes['name']}: {status_line(notes)} {folder}")
             if blinded and self.experiment.launch.sweep is None:
-                print_lines(f"results:    python -m runner.protocol report {quoted(Path(blinded['study']))}")
+                print_lines(f"results:    python -m runner.protocol report {quote_path(Path(blinded['study']))}")
             return
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
@@ -192,7 +192,7 @@ class _Job:
         calls = calls_line(notes, None if journal is None else journal.last_written, n_before)
         new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
         lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
-        lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
+        lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quote_path(folder)} --all"]
         if notes["counts"]["errored"]:
             text, n = next(iter(notes["errors"].items()))
             trace = "; run.log has the trace" if text.startswith("bug:") else ""
@@ -202,10 +202,8 @@ class _Job:
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Run what remains, write the folder, print the table, track; or run the config's stage. Returns the exit code.
-
-    When cancelled, what is finished is kept, and sent to MLflow: the line after an interrupt does not wait for that.
-    """
+    """Run the remaining samples, write the folder, print the table, track; or run the config's stage. Returns the exit
+    code. When cancelled, finished samples are kept and sent to MLflow; an interrupt does not wait for that."""
     study(experiment)
     if experiment.cfg.get("stage") is not None:
         return await _run_stage(experiment, resources)
@@ -223,7 +221,9 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         refuse_changed_records(folder)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")
-        notes = manifest.begin(folder, facts, config := written(cfg))  # without digests, before records are repaired
+        notes = manifest.begin(
+            folder, facts, config := config_text(cfg)
+        )  # without digests, before records are repaired
         disk.replace(folder / "config.yaml", config)
         writer = RecordWriter(folder, key_variables_of(cfg), lock)
         own.callback(writer.close)
@@ -266,7 +266,7 @@ def _session(door: Door) -> Session:
 
 def resume_command(folder: Path) -> str:
     """The command that resumes a run."""
-    return manifest.command_line(f"run.resume={quoted(folder)}")
+    return manifest.command_line(f"run.resume={quote_path(folder)}")
 
 
 async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
@@ -281,7 +281,7 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
                 folder, lines = await learn(experiment, door)
                 if experiment.source is not None and folder is not None:
                     lines += declared(experiment.source.open(folder, ""), MemoryTraits).notes
-                how = "made now" if door.spent.calls + door.replayed else "it was there"
+                how = "made now" if door.spent.calls + door.replayed else "already complete"
                 lines, code, made = [*lines, f"memory:     {folder} ({how})"], COMPLETE, None
             else:
                 with Progress(door, 0, 0, name) as progress:

@@ -122,7 +122,7 @@ class SharedResources:
         )  # fmt: skip
 
     def finish(self, label: str, spent: Spent | None = None) -> None:
-        """A job has ended, or will not start: what it leaves of the budget goes to the others, once."""
+        """A job has ended, or will not start: its unused budget goes to the others, once."""
         if label not in self._finished:
             self._finished.add(label)
             self._budget_pool.finish(spent or Spent())
@@ -235,6 +235,6 @@ class StopRule:
         if not long or errored <= self.permitted:
             return None
         return (
-            f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left "
+            f"{long[0]} samples errored in a row, more than run.max_error_rate permits; the others are not run "
             "(run.max_error_rate=1 runs all)"
         )

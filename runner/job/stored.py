@@ -40,7 +40,7 @@ def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[Record,
     for record in read(folder):
         sample = samples.get(record["sample_id"])
         if sample is None:
-            raise ConfigError(f"{folder}: sample {record['sample_id']!r} is not in the dataset any more")
+            raise ConfigError(f"{folder}: sample {record['sample_id']!r} is no longer in the dataset")
         yield record, sample
 
 
@@ -93,7 +93,7 @@ def export(runs: Sequence[Run]) -> None:
     if len(without) == len(runs):
         raise ConfigError(f"export: the agent {names} has no export format (Requirements.export)")
     if without:
-        print(f"without a layout of their own, left out: {names}")  # noqa: T201
+        print(f"left out, without an export format: {names}")  # noqa: T201
 
 
 def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:

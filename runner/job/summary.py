@@ -19,7 +19,7 @@ from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_sheet
 from runner.storage import manifest
 from runner.storage.integrity import METRICS
-from runner.storage.resume import quoted
+from runner.storage.resume import quote_path
 from runner.study.looks import note_look
 from runner.terminal.command import print_lines
 from runner.tracking import finish_sweep
@@ -43,7 +43,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    print(f"all tables: python -m runner.report table {quoted(home)} --all")  # noqa: T201
+    print(f"all tables: python -m runner.report table {quote_path(home)} --all")  # noqa: T201
     finish(runs, done, home)
 
 

@@ -43,7 +43,7 @@ class Task:
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
-        from runner.storage.resume import quoted
+        from runner.storage.resume import quote_path
 
         self.started = True
         try:
@@ -51,7 +51,7 @@ class Task:
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
-                self.resume, self.folder = self.resume or f"run.resume={quoted(here.folder)}", here.folder
+                self.resume, self.folder = self.resume or f"run.resume={quote_path(here.folder)}", here.folder
             with interrupts():
                 self.code = self.run(run_alone(here))
             if self.code == INTERRUPTED:
@@ -60,7 +60,7 @@ class Task:
             complain(error)
             self.code = CONFIG
         except Unwritable as error:
-            print_note(f"error: {error}; what is finished is kept{self.continuing}")
+            print_note(f"error: {error}; finished work is kept{self.continuing}")
             self.code = ERRORS
         return self.code
 
@@ -106,8 +106,8 @@ async def run_alone(job: Job) -> int:
 
 
 async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str]) -> int | str:
-    """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs. What
-    was ``reported`` of an earlier job is not printed again."""
+    """The exit code of a job, or the line with its error, which is logged: it must not stop other jobs. Errors that
+    were ``reported`` for an earlier job are not printed again."""
     import asyncio
 
     async def ended() -> int | SystemExit:
@@ -125,9 +125,9 @@ async def end_of(label: str, work: Coroutine[Any, Any, int], reported: set[str])
     if isinstance(end, ConfigError | OSError):  # a refusal, which the sweep's end names, or the machine: a line
         line = redact(str(end))
         level = logging.INFO if line in reported or isinstance(end, ConfigError) else logging.ERROR
-        context.run(log.log, level, "job %s broke off: %s", label, line)
+        context.run(log.log, level, "job %s failed: %s", label, line)
         reported.add(line)
     else:
         line = redact(format_exception_only(end)[-1].strip())
-        context.run(log.error, "job %s broke off", label, exc_info=end)
+        context.run(log.error, "job %s failed", label, exc_info=end)
     return line

@@ -1,4 +1,4 @@
-"""What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
+"""Checks before a run: refuse a memory that no part reads, and demonstrations and prompts of evaluated samples."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ def _shown_by(problems: Sequence[str], samples: Sequence[Sample]) -> list[str]:
 
 
 def check_prompts(experiment: Experiment) -> None:
-    """Refuse sets that were refined on what is evaluated. Raises ConfigError, PrivacyRefused."""
+    """Refuse prompt sets that were refined on evaluated samples. Raises ConfigError, PrivacyRefused."""
     for name, notes in prompt_manifests(experiment).items():
         what = f"data that the prompts {name!r} were refined on"
         permit(privacy_of(notes), experiment.models, experiment.parts, what)
@@ -136,14 +136,14 @@ def _unused(experiment: Experiment) -> Iterator[Finding]:
     size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
     given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
     given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
-    text = "a stage is made as a whole, and resumes where it stopped when it is started again"
+    text = "a stage always runs as a whole, and resumes when it is started again"
     if keys := [key for key, (value, unset) in given.items() if value != unset]:
         names = " and ".join(keys)
         yield Finding(keys[0], f"{names}: {text}; leave {names} out (how much it makes: {size})")
 
 
 def check_learning(experiment: Experiment) -> None:
-    """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
+    """Whether memory and stage exist, and models may see the memory. Raises ConfigErrors."""
     findings = [] if experiment.cfg.get("stage") is None else [*_unused(experiment)]
     if findings:
         raise ConfigErrors(findings)

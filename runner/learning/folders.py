@@ -41,7 +41,7 @@ def _is_memory(folder: Path) -> bool:
 
 def find_recorded(cfg: Mapping[str, Any], run: Path, digest: str | None) -> Path | None:
     """The folder of the memory with this digest that a run in the folder ``run`` had: its config names it from a folder
-    above the run, or from here. None for one that was not learnt. Raises ConfigError where a named one is lost."""
+    above the run, or from here. None for a memory that was not learnt. Raises ConfigError if a named one is missing."""
     if not isinstance(memory := cfg.get("memory"), Mapping):
         return None
     root, named = Path(str(cfg["run"].get("memory"))), memory.get("path")
@@ -50,7 +50,7 @@ def find_recorded(cfg: Mapping[str, Any], run: Path, digest: str | None) -> Path
     folders = (home / name for home in (*run.resolve().parents, Path.cwd()) for name in names)
     found = next((folder for folder in folders if _is_memory(folder) and digest_of(folder) == digest), None)
     if named and found is None:
-        raise ConfigError(f"{run}: its memory {named} is lost, or another one ({digest} is recorded): put it back")
+        raise ConfigError(f"{run}: its memory {named} is missing or was changed ({digest} is recorded): restore it")
     return found
 
 
@@ -74,12 +74,12 @@ def find_by_recipe(root: Path, recipe: str) -> Path | None:
     if not _NAME.fullmatch(name) or not folder.is_dir():
         return None
     if not (folder / manifest.FILE).is_file():
-        raise ConfigError(f"memory {folder} lost its {manifest.FILE}; delete the folder, and it is made again")
+        raise ConfigError(f"memory {folder} has no {manifest.FILE}; delete the folder to make it again")
     return folder
 
 
 @asynccontextmanager
-async def locked(root: Path, recipe: str) -> AsyncIterator[None]:
+async def lock_recipe(root: Path, recipe: str) -> AsyncIterator[None]:
     """One process at a time makes the memory of a recipe; the others wait, and find it."""
     note = root / "recipes" / recipe
     note.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,5 @@
-"""What a memory is made of: training samples, none of which is evaluated, and the digest of all that decides it."""
+"""The inputs of a memory: training samples, none of which is evaluated, and the digest of all settings that decide
+it."""
 
 import hashlib
 import json
@@ -79,9 +80,7 @@ def refuse_lost(experiment: Experiment, run: Path) -> None:
     source = experiment.source
     if source is not None and source.needed and source.path is None and lesson_of(experiment, source) is not None:
         root = experiment.cfg["run"]["memory"]
-        raise ConfigError(
-            f"{run}: the memory that it learnt is not in {root} any more, here or above the run: put it back"
-        )
+        raise ConfigError(f"{run}: the memory that it learnt is no longer in {root}, here or above the run: restore it")
 
 
 def training(
@@ -127,7 +126,7 @@ def _apart(loaded: _Loaded, split: str, key: str) -> Sequence[Sample]:
 
 
 def known_by(sample: Sample) -> str:
-    """A digest of what an agent may see of a sample before a dataset put it otherwise, 16 hexadecimal digits."""
+    """A digest of the part of a sample that an agent may see, before a dataset rewords it; 16 hexadecimal digits."""
     return text_digest(task_text(sample.known_as))
 
 

@@ -21,7 +21,7 @@ from runner.episode.door import Door
 from runner.episode.ending import before_judging
 from runner.episode.progress import Progress
 from runner.experiment.experiment import Experiment, study
-from runner.learning.folders import digest_of, find_by_recipe, find_named, locked, save
+from runner.learning.folders import digest_of, find_by_recipe, find_named, lock_recipe, save
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
@@ -68,7 +68,7 @@ async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[s
         return None, ["the dataset has no split to learn from: nothing was learnt"]
     folder = find_by_recipe(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
     if folder is None:
-        async with locked(root, lesson.recipe):
+        async with lock_recipe(root, lesson.recipe):
             folder = find_by_recipe(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
     said = []
     if skipped := manifest.read_learnt(folder).get("too_long"):

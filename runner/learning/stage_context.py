@@ -33,7 +33,7 @@ from runner.episode.shared import Parts
 from runner.experiment.experiment import Experiment, clean, declared_scores, study
 from runner.learning.lesson import known_by, privacy_of, prompt_manifests, training
 from runner.storage import manifest
-from runner.storage.resume import settled
+from runner.storage.resume import score_settings
 from runner.storage.schema import Record
 
 _NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
@@ -66,7 +66,8 @@ class Practice:
     async def run_sample(
         self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0
     ) -> EpisodeResult:
-        """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
+        """One episode; one that grows too long for the model has failed. Raises ModelError when it ended in an
+        error."""
         name, own = sample.problem.id, declared(self.agent, Requirements)
         solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
         scorers = self.parts.scorers.items()
@@ -130,14 +131,14 @@ class StageContext:
     def begun(self) -> str:
         """The digest of what may not change on the way."""
         experiment = self.experiment
-        settings = settled(experiment.cfg).items()
+        settings = score_settings(experiment.cfg).items()
         compared = {key: text for key, text in settings if key.partition(".")[0] not in _NOT_COMPARED}
         models = {role: redact(model.name) for role, model in experiment.models.items()}
         identity = [compared, dict(experiment.prompts), experiment.dataset.fingerprint, models]
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
-        """A split to learn from, without what is evaluated. Raises ConfigError."""
+        """A split to learn from, without the evaluated samples. Raises ConfigError."""
         found = training(self.experiment, split, ("train",), "stage")
         if found is None:
             raise ConfigError("the dataset has no split to learn from besides the one that is evaluated")
@@ -172,7 +173,7 @@ class StageContext:
         ways = declared_scores(self.experiment.parts.scorers)
         direction = better(metric, [ways])
         if not direction:
-            raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
+            raise ConfigError(f"stage.metric: {metric!r} has no direction of improvement; choose a metric that has one")
         sides = cast(Sequence[Record], mine), cast(Sequence[Record], theirs)
         pairs = pairs_of(*sides, metric, Scale(kind_of(metric, ways[KEY])), direction)
         return {"metric": metric, "better": direction, **difference_of(pairs).as_dict(), "unpaired": pairs.n_unpaired}
@@ -184,7 +185,7 @@ class StageContext:
 
 
 def place_of_stage(experiment: Experiment) -> Path | None:
-    """The folder that a stage leaves; None where there is none, and a run leaves its own."""
+    """The output folder of a stage; None without a stage, since a run has its own."""
     if experiment.stage is not None:
         return experiment.stage.place
     return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])

@@ -24,14 +24,14 @@ Reader: TypeAlias = Callable[[Path, str | None], Log]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Import logs. Exit code 2 for what is not one."""
+    """Import logs. Exit code 2 for a file that is not a log."""
     parser = Parser(
         prog="python -m runner.logs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("new", type=Path, metavar="NEW", help="the new folder of the runs")
     parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log's file or folder")
-    parser.add_argument("--cluster", metavar="FIELD", help="of the samples: those of one value are one cluster")
-    parser.add_argument("--dataset", metavar="NAME", help="in place of the task: runs of one dataset are paired")
+    parser.add_argument("--cluster", metavar="FIELD", help="field whose values are the clusters, such as patient")
+    parser.add_argument("--dataset", metavar="NAME", help="default: the task; runs of one dataset are paired")
     parser.add_argument("--privacy", choices=[*get_args(Privacy), "unknown"], default="unknown", help="of the data")
 
     def run() -> None:

@@ -30,7 +30,7 @@ def parse(text: bytes, name: object, max_values: int = _MAX_VALUES) -> Any:
     try:
         return json.loads(json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name} is not JSON that can be read: {str(error)[:200]}") from None
+        raise ConfigError(f"{name} is not readable JSON: {str(error)[:200]}") from None
 
 
 def document(path: Path, max_bytes: int = MAX_BYTES) -> Any:
@@ -80,7 +80,7 @@ class Archive:
         except _DAMAGED as error:
             raise ConfigError(f"{where} is damaged: {error}") from None
         if len(text) != info.file_size:
-            raise ConfigError(f"{where} is damaged: it has another size than the {info.file_size:,} bytes it states")
+            raise ConfigError(f"{where} is damaged: its size is not the {info.file_size:,} bytes that it states")
         return parse(text, where)
 
     def _unpack(self, info: zipfile.ZipInfo) -> bytes:

@@ -31,7 +31,7 @@ def read_harness(path: Path, cluster: str | None) -> Log:
     """The log of a task; ``cluster``: the field of the documents that has it. Raises ConfigError."""
     named = _NAME.fullmatch(path.name)
     if named is None or not (results_file := path.with_name(f"results_{named[2]}.json")).is_file():
-        raise ConfigError(f"{path}: its results_DATE.json, which says what was run, is not in its folder")
+        raise ConfigError(f"{path}: its results_DATE.json, which has the run's settings, is missing from its folder")
     task, results = named[1], document(results_file)
     config, version = results.get("config") or {}, (results.get("lm_eval_version") or "unknown")
     directions = (results.get("higher_is_better") or {}).get(task) or {}

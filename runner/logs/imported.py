@@ -13,14 +13,14 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
-from components.core.usage import CallUsage, summed
+from components.core.usage import CallUsage, sum_usages
 from components.text.words import written_out
 from runner.results.kinds import UNITS, kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, read, record_of
-from runner.storage.resume import CONFIG, written
+from runner.storage.resume import CONFIG, config_text
 from runner.storage.schema import Manifest, Record
 from runner.storage.stored import Packer
 
@@ -83,7 +83,7 @@ def plain(name: str) -> str:
 
 
 def number(value: Any) -> float | None:
-    """The number that a value is or stands for; None for what is unscored, or no number."""
+    """The number that a value is or represents; None for an unscored value or a value that is not a number."""
     if isinstance(value, str):
         value = _WORDS.get(value.lower(), value)
     try:
@@ -94,7 +94,7 @@ def number(value: Any) -> float | None:
 
 
 def calls_of(n: int, sent: Any = None, received: Any = None, usd: Any = None) -> CallUsage:
-    """Calls with the tokens and US dollars that a log has; None for what is not known."""
+    """Calls with the tokens and US dollars that a log has; None for unknown ones."""
     tokens = [
         int(one) if (one := number(of)) is not None and 0 <= one < _MAX_TOKENS else None for of in (sent, received)
     ]
@@ -120,7 +120,7 @@ def reading(path: Path) -> Iterator[None]:
         why = (
             f"there is no {error!s:.200}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error!s:.200}"
         )
-        raise ConfigError(f"{path} is not as its tool writes it: {why}") from None
+        raise ConfigError(f"{path} is not in the format of its tool: {why}") from None
 
 
 def _records(log: Log, packer: Packer) -> Iterator[Record]:
@@ -132,13 +132,13 @@ def _records(log: Log, packer: Packer) -> Iterator[Record]:
                 wrong = "is there twice" if key in seen else "has too long an id"
                 raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
             if not (0 <= entry.epoch < _MAX_EPOCHS and math.isfinite(entry.seconds) and math.isfinite(entry.started)):
-                raise ConfigError(f"{path}: sample {key[0]!r:.100} has an epoch or a time that cannot be")
+                raise ConfigError(f"{path}: sample {key[0]!r:.100} has an invalid epoch or time")
             seen.add(key)
             yield _record(entry, packer)
 
 
 def steps_of(messages: Sequence[Message], started: float) -> list[Step]:
-    """A step per reply, with what was asked since the one before and the results of its tools."""
+    """A step per reply, with the messages since the previous one and the results of its tools."""
     steps, kept = list[Step](), 0
     for n, reply in enumerate(messages):
         if reply.role != "assistant":
@@ -187,9 +187,13 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, epochs, whole = folder.parent.name, int(max(table["epoch"])) + 1, summed({"act": one} for one in used)["act"]
+    name, epochs, whole = (
+        folder.parent.name,
+        int(max(table["epoch"])) + 1,
+        sum_usages({"act": one} for one in used)["act"],
+    )
     choices = {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)}
-    config = written({
+    config = config_text({
         "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": choices["agent"]},
         "model": {**log.settings, "name": choices["model"]}, "dataset": {"name": choices["dataset"]}, "run": {},
     })  # fmt: skip

@@ -43,14 +43,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     new = commands.add_parser("new", help="write a study to change")
     freeze = commands.add_parser("freeze", help="check it, compute its power, and write what is planned, with the time")
-    freeze.add_argument("--amend", metavar="REASON", help="freeze a changed study again; the log keeps that and why")
-    check = commands.add_parser("check", help="before it is frozen: can it be run; after: is all as it was frozen")
-    report = commands.add_parser("report", help="answer what was asked")
+    freeze.add_argument("--amend", metavar="REASON", help="freeze a changed study again; the log keeps the reason")
+    check = commands.add_parser("check", help="before freezing: can the study be run; after: is everything unchanged")
+    report = commands.add_parser("report", help="test the hypotheses and write the report")
     report.add_argument("--out", metavar="FOLDER", type=Path, help="by default NAME.report next to the study")
     for command, run in ((new, _new), (freeze, _freeze), (check, _check), (report, _report)):
         command.add_argument("study", metavar="STUDY", type=Path, help="the study's file, such as study.yaml")
         command.set_defaults(run=run)
-    report.add_argument("folders", nargs="*", metavar="FOLDER", help="runs that are not where they were run")
+    report.add_argument("folders", nargs="*", metavar="FOLDER", help="folders of runs that were moved")
     options = parser.parse_args(argv)
     if options.study.suffix not in (".yaml", ".yml"):
         raise ConfigError(f"{options.study}: a study is a YAML file, such as study.yaml")
@@ -64,7 +64,7 @@ def _new(options: argparse.Namespace) -> None:
         with path.open("x") as file:
             file.write(_TEMPLATE.read_text(encoding="utf-8"))
     except FileExistsError:
-        raise ConfigError(f"{path} is there already: name another, or remove it") from None
+        raise ConfigError(f"{path} exists already: name another, or remove it") from None
     print_lines(f"written to {path}; change it, then: python -m runner.protocol check {path}")
 
 
@@ -88,7 +88,7 @@ def _check(options: argparse.Namespace) -> int:
         plan = plan_of(path)
         _show_plan(plan)
         lines = weak(plan)
-        print_lines(*lines or [f"can be run as it says; to freeze it: python -m runner.protocol freeze {path}"])
+        print_lines(*lines or [f"can be run as planned; to freeze it: python -m runner.protocol freeze {path}"])
         return int(bool(lines))
     frozen = Frozen.read(path)
     now = {(one["arm"], one["seed"]): one["planned"] for one in plan_of(path, frozen.content).runs}
@@ -96,7 +96,7 @@ def _check(options: argparse.Namespace) -> int:
     found += [f"{one['arm']}, seed {one['seed']}: {line}" for one in frozen.runs
               for line in differences_of(one["planned"], now[one["arm"], one["seed"]])]  # fmt: skip
     found += _check_stamp(frozen)
-    print_lines(*found or [f"all is as it was frozen at {frozen.time}"])
+    print_lines(*found or [f"everything is unchanged since it was frozen at {frozen.time}"])
     return int(bool(found))
 
 

@@ -1,4 +1,4 @@
-"""The analysis that a frozen study asks for: which runs count, which samples, and what is shown of each hypothesis."""
+"""The analysis of a frozen study: which runs and samples count, and the result of each hypothesis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from runner.results.arrays import np
-from runner.results.claims import adjusted, claim_p
+from runner.results.claims import adjust_p_values, claim_p
 from runner.results.levels import rows_by_path
 from runner.results.pairs import UNRATED, UNSCORED, Difference, Pairs, difference_of, pairs_of
 from runner.results.runs import Run
@@ -57,7 +57,7 @@ class Analysis:
 
     @property
     def study(self) -> Study:
-        """The study as it was frozen."""
+        """The frozen study."""
         return self.frozen.study
 
     @cached_property
@@ -105,7 +105,7 @@ class Analysis:
         asked, n = self.study.hypotheses, len(self.study.primary)
         gains = [self.difference(one) for one in asked]
         p_values = [gain if gain is None else claim_p(gain, one.bounds) for one, gain in zip(asked, gains, strict=True)]
-        first, second = adjusted(p_values[:n], p_values[n:], self.study.multiplicity == "sequence")
+        first, second = adjust_p_values(p_values[:n], p_values[n:], self.study.multiplicity == "sequence")
         rows = zip(asked, gains, p_values, [*first, *second], strict=True)
         return [Finding(one, gain, p, last, self._verdict(one, p, last)) for one, gain, p, last in rows]
 

@@ -47,7 +47,7 @@ def plan_of(path: Path, content: Any = None) -> Frozen:
             if differing := [key for key in planned if key.startswith("data.") and planned[key] != first[key]]:
                 raise ConfigError(f"{where}: its {differing[0]} is not that of the first arm: nothing could be paired")
             if same := next((one["arm"] for one in runs if one["planned"] == planned), None):
-                raise ConfigError(f"{where}: arms: it runs the same as {same}")
+                raise ConfigError(f"{where}: arms: it is identical to {same}")
             samples |= {one.problem.id: one for one in _analysed(study, experiment.samples, where)}
             runs.append({"arm": arm, "seed": seed, "words": study.words(arm, seed),
                          "episodes": len(experiment.episodes), "planned": planned})  # fmt: skip
@@ -60,7 +60,7 @@ def plan_of(path: Path, content: Any = None) -> Frozen:
 
 
 def _check(study: Study, arm: str, facts: Manifest, where: str) -> None:
-    """Raises ConfigError where the study says something else of a run than its settings do."""
+    """Raises ConfigError if the study and the settings of a run contradict each other."""
     if facts["models"] != study.models:
         raise ConfigError(f"{where}: models: found {facts['models']}, the study states {dict(study.models)}")
     if facts["shard"] is not None:
@@ -123,13 +123,13 @@ def weak(frozen: Frozen) -> list[str]:
 
 
 def freeze(path: Path, amend: str | None) -> Frozen:
-    """Write what is planned, once; again only as an amendment. The log's line is the last to be written: what it does
-    not name was not frozen. Raises ConfigError: then nothing is frozen."""
+    """Freeze the plan of a study, once; again only as an amendment. The log's line is written last: a form that it does
+    not name is not frozen. Raises ConfigError; then nothing is frozen."""
     if amend is not None and amend != without_surrogates(amend):
-        raise ConfigError(f"--amend {amend!r} is not UTF-8: state the reason in that")
+        raise ConfigError(f"--amend {amend!r} is not UTF-8: state the reason in UTF-8")
     plan = plan_of(path)
     if lines := weak(plan):
-        raise ConfigError("\n".join(f"{path}: {line}; or lower power: to state that it is less" for line in lines))
+        raise ConfigError("\n".join(f"{path}: {line}; or lower the key power" for line in lines))
     facts = {name: value for name, value in vars(plan).items() if name in Frozen.WRITTEN}
     text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
     digest, target = sha256(text.encode()).hexdigest(), place_of(path)

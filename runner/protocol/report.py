@@ -1,4 +1,4 @@
-"""The report of a study: what was asked, in that order; what was done otherwise; and apart from it all else."""
+"""The report of a study: the hypotheses in their order, the deviations, and separately all other sections."""
 
 import csv
 import json
@@ -24,14 +24,14 @@ _GAIN = Column("gain", "", "higher", signed=True)
 _ASKED = (
     "Gain: the mean difference over pairs (same sample, same seed), positive where the first arm is better, with its "
     "95 % interval over whole patients, which is not adjusted. The claim is tested on one side: p, adjusted for all "
-    "hypotheses, must not exceed {:g}, which asks for no less than the interval. Not shown is not "
+    "hypotheses, must not exceed {:g}, which is at least as strict as the interval. Not shown is not "
     "the same as shown to be untrue. Secondary hypotheses can be shown only if all primary ones are."
 )
 _EXPLORATORY = "Not asked in the protocol: exploratory, without any claim. "
 
 
 def sections(analysis: Analysis) -> list[Section]:
-    """What was asked, in that order, and how it was done."""
+    """The hypotheses in their order, and how they were tested."""
     n = len(analysis.study.primary)
     asked = [_asked("Primary hypotheses", analysis, analysis.findings[:n])]
     if analysis.study.secondary:
@@ -47,8 +47,8 @@ def sections(analysis: Analysis) -> list[Section]:
 
 
 def write(analysis: Analysis, home: Path, asked: Sequence[Section]) -> Path:
-    """Write page, Markdown and tables: what was ``asked``, the items of guidelines, then all other sections, marked as
-    exploratory. Returns the page."""
+    """Write page, Markdown and tables: the sections ``asked``, the items of guidelines, then all other sections, marked
+    as exploratory. Returns the page."""
     runs, study = list(analysis.runs.values()), analysis.study
     others = [replace(one, key=f"exploratory-{one.key}", title=f"Exploratory: {one.title}",
                       intro=_EXPLORATORY + one.intro) for one in sections_of(runs)] if runs else []  # fmt: skip
@@ -64,7 +64,7 @@ def warnings(analysis: Analysis) -> list[str]:
     if analysis.lacking:
         lines.insert(0, f"not all planned samples were run, nothing is decided: {'; '.join(analysis.lacking)}")
     if gone := ", ".join(str(one.folder) for one in analysis.missing):
-        lines.insert(0, f"runs that are not where they were run: {gone}; name where they are, after the study's file")
+        lines.insert(0, f"runs were moved or deleted: {gone}; name their folders after the study's file")
     return lines
 
 
@@ -115,7 +115,7 @@ def _asked(title: str, analysis: Analysis, found: Sequence[Finding]) -> Sheet:
                      analysis.level, of.verdict])  # fmt: skip
     lower = dict.fromkeys(of.hypothesis.metric for of in found if of.hypothesis.direction == "lower")
     notes = [f"{of.hypothesis.name} ({of.hypothesis.sentence}): {of.verdict}" for of in found]
-    notes += [f"lower is better: a gain is by how much {name} is lower" for name in lower]
+    notes += [f"lower is better: a gain is a decrease of {name}" for name in lower]
     return Sheet(title, heads, rows, notes)
 
 
@@ -147,7 +147,7 @@ def _flow(analysis: Analysis) -> Sheet:
                      str(run.folder)])  # fmt: skip
     heads = columns("arm", "seed", "planned", "run", "excluded", "errors", "analysed", "answered by", "folder")
     notes = [f"excluded: {one.reason}" for one in analysis.study.exclusions]
-    notes += [f"begun under the protocol and not analysed: {one.folder}" for one in analysis.others]
+    notes += [f"started under the protocol, not analysed: {one.folder}" for one in analysis.others]
     return Sheet("Flow of samples", heads, rows, notes, keys=2)
 
 
@@ -166,15 +166,13 @@ def _deviations(analysis: Analysis) -> Sheet:
     for (arm, seed), run in analysis.runs.items():
         start, name = run.manifest["start"][:19], f"{arm}, seed {seed}"
         if run.manifest["protocol"]["frozen"] != frozen.digest:
-            rows.append([start, "begun before the last amendment", "", name])
+            rows.append([start, "started before the last amendment", "", name])
         if (arm, seed) in analysis.cut_off:
-            rows.append(
-                [start, "the study's log has lost lines that were there when this run began or ended", "", name]
-            )
+            rows.append([start, "the study's log lacks lines that it had when this run began or ended", "", name])
         if run.manifest["status"] != "complete":
             rows.append([start, f"the run did not end as planned: {run.manifest['status']}", "", name])
     now = manifest.now()[:19]
-    rows += [[now, f"a run is not there: {one.folder}", "", f"{one.arm}, seed {one.seed}"] for one in analysis.missing]
+    rows += [[now, f"a run is missing: {one.folder}", "", f"{one.arm}, seed {one.seed}"] for one in analysis.missing]
     rows += [[now, f"{one.name}: {n:,} pairs are not analysed: {why}", "", ""]
              for one in analysis.study.hypotheses for why, n in analysis.lost(one).items()]  # fmt: skip
     rows += [[now, f"when it was analysed {line}", "", ""] for line in frozen.changes()]
@@ -187,7 +185,7 @@ def _looks(analysis: Analysis) -> Sheet:
         n = ", ".join(f"{name}: {n:,}" for name, n in event["n"].items())
         rows.append([event["time"][:19], n, event["command"], "planned" if planned else "not planned"])
     heads = columns("time (UTC)", "samples so far", "command", "look")
-    return Sheet("Looks at results before all was run", heads, rows, [] if rows else ["None."])
+    return Sheet("Looks at results before all runs were complete", heads, rows, [] if rows else ["None."])
 
 
 LISTS = {"tripod_llm": "TRIPOD-LLM", "consort_ai": "CONSORT-AI"}

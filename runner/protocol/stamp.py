@@ -51,9 +51,9 @@ def read(der: bytes, digest: str) -> str:
     """The time in a reply about this digest. Raises ValueError for any other."""
     status = re.match(rb"\x30(?:[\0-\x7f]|\x81.|\x82..|\x83...)\x30.\x02\x01(.)", der, re.DOTALL)
     if status is None or status[1][0] not in _GRANTED:
-        raise ValueError("the authority gave no time stamp" if status else "the reply is no time stamp")
+        raise ValueError("the authority gave no time stamp" if status else "the reply is not a time stamp")
     imprint = _SHA256 + bytes.fromhex(digest)
     if (place := der.find(imprint)) < 0 or (time := _TIME.search(der, place + len(imprint))) is None:
-        raise ValueError("the time stamp is not about what was frozen")
+        raise ValueError("the time stamp does not belong to the frozen study")
     text = time[1].decode()
     return f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:14]}+00:00"

@@ -44,7 +44,7 @@ def annotate(
     items = draw(runs, rubric, requested, seed)
     lines = [f"written to {path}" for path in write_sheets(items, rubric, home / "ratings" / rubric.name, raters, seed)]
     if len(items) < requested:
-        lines.append(f"note: {len(items)} of {requested} items; there are no more that this rubric draws")
+        lines.append(f"note: {len(items)} of {requested} items; this rubric finds no more")
     if classes := {str((run.manifest.get("dataset") or {}).get("privacy", "open")) for run in runs} - {"open"}:
         data = " and ".join(sorted(classes))
         lines.append(f"note: the sheets hold {data} data; the terms of use hold for raters too")
@@ -93,7 +93,7 @@ def _add_texts(draws: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Item
         experiment = rebuild_experiment(run.folder, run.cfg)
         was, now = (run.manifest.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
         if was != now:
-            raise ConfigError(f"{run.folder} was run on data of fingerprint {was!r}, and they are {now!r} now")
+            raise ConfigError(f"{run.folder} was run on data with fingerprint {was!r}, which is now {now!r}")
         samples = {sample.problem.id: sample for sample in experiment.samples}
         unpacker = Unpacker(TextReader(run.folder))
         keys = {(one["sample_id"], one["epoch"]) for of, one in draws if of.folder == run.folder}
@@ -167,7 +167,7 @@ def _tables(result: Result) -> Iterator[Sheet]:
         notes.append(f"left out: a model's grades of {others}, which are by another rubric of this name")
     if rubric.draw.by or len(groups) > 1:
         over = " and ".join([*(["runs"] if len(groups) > 1 else []), *rubric.draw.by])
-        notes.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
+        notes.append(f"drawn evenly over {over}: shares refer to the drawn items, not to all items")
     yield Sheet(f"{rubric.name}: share of items", columns("field", *groups, *([MODEL] if graded else [])), rows, notes)
     agreements = {f"of the raters ({one.kind})": of for of in [result.agreements()] for one in of.values()}
     judged = {

@@ -166,7 +166,7 @@ class Result:
         return [ALL, *(names if len(names) > 1 else ())]
 
     def shares(self, field: str, category: str) -> dict[str, Metric]:
-        """Group -> share of items that raters put there: the mean over items of the share of raters."""
+        """Group -> share of items that raters assigned to it: the mean over items of the share of raters."""
         raters = len(self.sheets)
         found = {}
         for group in self.groups:
@@ -176,7 +176,7 @@ class Result:
         return found
 
     def graded_share(self, field: str, category: str) -> Metric | None:
-        """Share of the items that the model graded which it put there; None where it graded none."""
+        """Share of the items graded by the model that it assigned to the group; None if it graded none."""
         codes = [code for code in self.key.items if field in self.grades[code]]
         picked = [category in self.grades[code][field] for code in codes]
         return self.mean(picked, codes, Scale("proportion")) if codes else None

@@ -1,6 +1,5 @@
-"""Sheets for raters: a table per rater (CSV, and a form that saves one), and the key, which no rater gets; filled ones,
-read back and checked: every finding with its file, its line and what would be right.
-"""
+"""Sheets for raters: a table per rater (CSV, and a form that saves one), and the key, which is not for raters. Filled
+sheets are read and checked: every error names file, line and the valid values."""
 
 import csv
 import io
@@ -17,7 +16,7 @@ from typing import TypedDict
 from markupsafe import Markup
 
 from components.core.errors import ConfigError
-from components.files.rows import existing
+from components.files.rows import require_file
 from components.rubrics.rubric import NONE, Rubric
 from components.text.words import written_out
 from runner.config.build import check
@@ -101,8 +100,8 @@ class Key:
 
 
 def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: int, seed: int) -> list[Path]:
-    """Write the key, and for raters their sheets and a guide. Returns what was written. Raises ConfigError where sheets
-    exist already: somebody may have filled them."""
+    """Write the key, and for raters their sheets and a guide. Returns what was written. Raises ConfigError if sheets
+    exist already: they may be filled."""
     if (folder / SHEETS).exists() or (folder / KEY).exists():
         raise ConfigError(f"{folder} has sheets already, which may be filled; give --out another folder")
     # A code says of which draw an item is, and nothing of the item.
@@ -134,7 +133,7 @@ def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: in
 
 
 def write_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a CSV that spreadsheets open as it is, and of which they run nothing."""
+    """Write a CSV that spreadsheets can open, without formulas that they would run."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         csv.writer(file).writerows([[spreadsheet_text(cell) for cell in row] for row in (head, *rows)])
 
@@ -236,7 +235,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 def text_of(path: Path) -> str:
     """The text of a sheet in UTF-8, UTF-16 with its mark, or an encoding that extends ASCII. Raises ConfigError."""
     try:
-        raw = existing(path, "give the files that the raters returned", "sheet").read_bytes()
+        raw = require_file(path, "give the files that the raters returned", "sheet").read_bytes()
         wide = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
         text = raw.decode("utf-16") if wide else raw.decode("utf-8-sig", errors="replace")
     except (OSError, UnicodeDecodeError) as error:

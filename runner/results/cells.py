@@ -15,7 +15,7 @@ _FORMATS = {USD: ",.4g", "calls": ",.2f", "tokens": ",.0f"}
 
 
 def number(value: float | int | None) -> str:
-    """Four decimals for shares and means, whole counts as they are, - for what is not known."""
+    """Four decimals for shares and means, integers for counts, - for unknown values."""
     if value is None:
         return "-"
     if isinstance(value, int) or (value == int(value) and abs(value) >= 1000):

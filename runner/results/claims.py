@@ -53,7 +53,7 @@ def _beyond(difference: Difference, bound: float, sign: float) -> float | None:
     return float(stdtr(df, -far / se)) if se else float(far <= 0)
 
 
-def adjusted(
+def adjust_p_values(
     primary: Sequence[float | None], secondary: Sequence[float | None], by_order: bool
 ) -> tuple[list[float], list[float]]:
     """P values adjusted for all hypotheses: of the primary ones by Holm's method, or ``by_order``, each tested only if

@@ -104,7 +104,7 @@ def _uneven_settings(runs: Sequence[Run], levels: Levels) -> list[str]:
     ]
     keys = dict.fromkeys(key for of in flat for key in of)
     differing = [key for key in keys if len({of.get(key) for of in flat}) > 1]
-    return [f"not the same in all cells, so that effects may be theirs: {', '.join(differing)}"] if differing else []
+    return [f"other settings that differ between cells: {', '.join(differing)}"] if differing else []
 
 
 def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:

@@ -46,7 +46,7 @@ def run_folders(folder: Path) -> list[Path]:
                 if path not in recorded:
                     print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
             if recorded and others:
-                print_note(f"note: runs further below are left out ({len(others)}); name them too, such as {others[0]}")
+                print_note(f"note: left out, runs in subfolders ({len(others)}); name them too, such as {others[0]}")
         for path in folders:
             if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
                 such = f", but holds those of runs: name one, such as {others[0]}" if others else ""
@@ -57,7 +57,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def refuse_missing(folder: Path) -> None:
-    """Raises ConfigError for a folder that is not there, with what is near."""
+    """Raises ConfigError for a missing folder, with the nearest names."""
     if not folder.exists():
         siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
         near = meant(folder.name, [path.name for path in siblings])

@@ -41,7 +41,7 @@ class Grid:
 
     @property
     def averages(self) -> bool:
-        """Whether a mean over the columns says something: several, and all of the same score."""
+        """Whether a mean over the columns is meaningful: there are several, all with the same score."""
         return len(self.columns) > 1 and len({column.score for column in self.columns}) == 1
 
     @cached_property
@@ -65,7 +65,7 @@ class Grid:
 
 
 def grid_of(runs: Sequence[Run]) -> Grid:
-    """Put runs into rows by what varies apart from the dataset, and into columns by dataset."""
+    """Arrange runs in rows by the settings that vary, and in columns by dataset."""
     data = _data_of(runs := sorted(runs, key=is_imported))
     rows, by_data = rows_of(runs, by_dataset=True), group_by(runs, data.__getitem__)
     columns, cells = [], {}

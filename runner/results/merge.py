@@ -28,7 +28,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
         raise ConfigError(f"merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
     if unfinished := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
-        raise ConfigError(f"merge: {unfinished[0]} has not ended: {setting('run.resume', unfinished[0])} resumes it")
+        raise ConfigError(f"merge: {unfinished[0]} has not finished: {setting('run.resume', unfinished[0])} resumes it")
     mine, *others = (dict(pair for key in _SAME for pair in leaves(note.get(key), key)) for note in notes)
     for folder, other in zip(folders[1:], others, strict=True):
         both = [(key, other.get(key, "not set"), mine.get(key, "not set")) for key in dict.fromkeys([*other, *mine])]
@@ -40,7 +40,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     shards = [str(note["shard"]) for note in notes]
     whole = shards[0].partition("/")[2]
     if sorted(shards) != sorted(f"{i + 1}/{whole}" for i in range(int(whole or 0))):
-        needed = f"to merge them all of i/{whole or 'n'} must be there once"
+        needed = f"to merge, give each of i/{whole or 'n'} once"
         raise ConfigError(f"the shards are {', '.join(shards)}; {needed}")
     lines = _lines(folders, ids)
     new.mkdir(parents=True)

@@ -191,11 +191,11 @@ def per_purpose(values: Mapping[str, float | None], n: int) -> dict[str, list[fl
 
 
 def divide(values: Sequence[float | None], n: int) -> list[float | None]:
-    """Totals per question; None for what is not known."""
+    """Totals per question; None for unknown values."""
     return [None if value is None else value / n for value in values]
 
 
 def per_question(table: Table) -> dict[str, float | None]:
-    """Calls, tokens and US dollars per episode; None for what is not known of a call."""
+    """Calls, tokens and US dollars per episode; None if they are unknown for a call."""
     sums = [_sum(table, key).value for key in _OF_A_PURPOSE.values()]
     return dict(zip((column.name for column in COLUMNS), divide(sums, len(table)), strict=True))

@@ -21,7 +21,7 @@ from runner.storage import manifest
 from runner.storage.integrity import changed_files
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import REPAIR, read, slim
-from runner.storage.resume import metrics_of, quoted
+from runner.storage.resume import metrics_of, quote_path
 from runner.storage.schema import Manifest, Record
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
@@ -53,7 +53,7 @@ class Run:
 
     @cached_property
     def table(self) -> Table:
-        """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
+        """The records without their steps. Raises ConfigError for a record without the fields that metrics need."""
         return self._load()[0]
 
     @cached_property
@@ -70,7 +70,7 @@ class Run:
     @cached_property
     def changed(self) -> list[str]:
         """A warning for each file that is not as its run wrote it. Raises ConfigError for a damaged manifest."""
-        hint = f"python -m runner.report verify {quoted(self.folder)} compares all"
+        hint = f"python -m runner.report verify {quote_path(self.folder)} checks all files"
         return [f"warning: {change.line}; {hint}" for change in changed_files(self.folder)]
 
     @cached_property
@@ -118,8 +118,8 @@ class Run:
 
     @property
     def data(self) -> tuple[str, str]:
-        """Its data: choice and settings of the dataset, and what was found; of one that changes another, that
-        one's. The same files in another place are the same data."""
+        """Its data: choice, settings and facts of the dataset (for a dataset that changes another one, those of the
+        inner one). The same files in another folder are the same data."""
         node, place = self.cfg.get("dataset"), "dataset"
         while isinstance(node, Mapping) and isinstance(node.get("inner"), Mapping):
             node, place = node["inner"], f"{place}.inner"
@@ -169,7 +169,7 @@ class Run:
 
     @property
     def simulated(self) -> bool:
-        """Whether its model was not a real one, also behind a server, and where the run repeats the replies of one."""
+        """Whether its model was simulated, also behind a server, or in a replay."""
         if self.manifest.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_")):
             return True
         reported = [one.get("answered_by") or {} for one in self.manifest.get("sessions") or ()]

@@ -1,6 +1,6 @@
-"""Selective prediction and calibration: what the confidence of answers is worth (docs/guides/confidence.md).
+"""Selective prediction and calibration: the value of stated confidence (docs/guides/confidence.md).
 
-``loss`` is 1 - score, 0 or 1; of graded scores, 0 to 1, the risk is the mean of what is missing to a full score.
+``loss`` is 1 - score, 0 or 1; for graded scores, 0 to 1, the risk is the mean of 1 - score.
 
 - Risk at a coverage: the mean loss of the answers that are at least so sure. AURC is its mean over the answers, each
   with the risk at its own confidence; the excess is what AURC is above that of a ranking by the loss itself (Geifman,

@@ -114,7 +114,7 @@ def _select_pairs(
     calls = [(row.label, run.manifest.get("calls")) for row in rows for run in row.runs]
     replayed = ", ".join(dict.fromkeys(label for label, of in calls if of and of["from_journal"]))
     if metric.startswith("time/") and replayed:
-        notes.append(f"{metric} says little about {replayed}: the journal answered calls of theirs at once")
+        notes.append(f"{metric} says little about {replayed}: the journal answered some of their calls at once")
     if baselines:
         named = [row for row in rows if is_named(row, baselines)]
         return [(row, other) for row in rows if row not in named for other in nearest_rows(row, named)], notes

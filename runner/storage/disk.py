@@ -11,7 +11,7 @@ from components.core.errors import ConfigError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _HINTS = {
-    **dict.fromkeys(FULL, "; make room on its disk"),
+    **dict.fromkeys(FULL, "; free space on its disk"),
     **dict.fromkeys(
         (errno.ENOLCK, errno.EOPNOTSUPP), "; its file system has no locks (flock): mount NFS with them, or name another"
     ),
@@ -31,7 +31,7 @@ def append(file: int, data: bytes, path: Path) -> None:
     end = os.fstat(file)
     try:
         if not end.st_nlink:
-            raise FileNotFoundError(errno.ENOENT, "somebody has removed it; the journal has its calls")
+            raise FileNotFoundError(errno.ENOENT, "it was removed; the journal has its calls")
         if os.write(file, data) < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
@@ -40,7 +40,7 @@ def append(file: int, data: bytes, path: Path) -> None:
 
 
 def replace(path: Path, text: str, mode: int = 0o666) -> None:
-    """Put a text in a file's place in one move. ``mode``: of a new file. Raises Unwritable, without a part of it."""
+    """Replace a file by a text atomically. ``mode``: of a new file. Raises Unwritable, and leaves no part."""
     fresh = path.with_name(path.name + ".tmp")
     try:
         fresh.touch(mode)

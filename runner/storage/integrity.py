@@ -18,7 +18,7 @@ class Damaged(ConfigError):
 
 
 class Change(NamedTuple):
-    """A file that is not as its run wrote it, and a line that says so."""
+    """A file that was changed after its run wrote it, and the message about it."""
 
     name: str
     line: str
@@ -86,9 +86,9 @@ def refuse_changed(folder: Path) -> None:
 def _refuse(folder: Path, found: Sequence[Change]) -> None:
     if found:
         more = f" (and {len(found) - 1} more: python -m runner.report verify {folder})" if found[1:] else ""
-        again = {CONFIG: "", METRICS: f", or have it computed again: python -m runner.report table {folder}"}
-        resume = f", or delete {records.FILE} and resume the run, and the journal answers again"
-        raise Damaged(f"{found[0].line}{more}; put it back{again.get(found[0].name, resume)}")
+        again = {CONFIG: "", METRICS: f", or compute it again: python -m runner.report table {folder}"}
+        resume = f", or delete {records.FILE} and resume the run: the journal answers its calls"
+        raise Damaged(f"{found[0].line}{more}; restore it{again.get(found[0].name, resume)}")
 
 
 def refuse_changed_records(folder: Path) -> None:
@@ -103,7 +103,7 @@ def verify(folder: Path) -> str:
     ConfigError, a line for each difference."""
     found = [change.line for change in _changes(folder)]
     if not found and (lost := records.lost_texts(folder)):
-        found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
+        found.append(f"{folder}: {len(lost)} texts of its records are missing from texts-*.jsonl.gz")
     if found:
         raise ConfigError("\n".join(found))
     notes = manifest.read(folder)

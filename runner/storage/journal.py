@@ -125,7 +125,7 @@ class Journal(AbstractContextManager["Journal"]):
             self._seal()
         except OSError as error:  # nothing is lost: the next process that opens the journal seals it
             why = error.strerror or error
-            log.warning("the journal %s was not sealed: %s; nothing is lost, the next run does it", self.folder, why)
+            log.warning("the journal %s was not sealed: %s; nothing is lost, the next run seals it", self.folder, why)
             if self._writer is not None:
                 self._writer.release()
                 self._writer = None
@@ -235,14 +235,14 @@ class Journal(AbstractContextManager["Journal"]):
     def _merge(self) -> None:
         """Make one index of many, so that a miss searches few of them. It may fail: they stay as they are."""
         if self.read_only:
-            self._indices = [Index(journal_files.merged(self._indices))]
+            self._indices = [Index(journal_files.merge_indices(self._indices))]
             return
         try:
             with disk.locked(self.folder / ".lock"):
                 self._update()
                 fresh = list[Index]()
                 if len(self._indices) > _MAX_INDICES:
-                    fresh.append(Index.load(self._save(journal_files.merged(self._indices))))
+                    fresh.append(Index.load(self._save(journal_files.merge_indices(self._indices))))
                 for path in self._update(*fresh):
                     path.unlink(missing_ok=True)
         except OSError as error:

@@ -75,7 +75,7 @@ class Writer:
         """Append one entry. Raises OSError; the segment is still good afterwards."""
         if self._deflate is None:
             if not os.fstat(self._file).st_nlink:
-                raise FileNotFoundError(errno.ENOENT, "somebody has removed it", str(self.path))
+                raise FileNotFoundError(errno.ENOENT, "it was removed", str(self.path))
             self._deflate, self._member, self._nth = zlib_ng.compressobj(1, zlib_ng.DEFLATED, 31), self.size, 0
         head = key + len(payload).to_bytes(4, "little")
         checksum = zlib_ng.crc32(payload, zlib_ng.crc32(head)).to_bytes(4, "little")
@@ -211,7 +211,7 @@ def index_of(segments: Mapping[str, int], entries: Iterable[tuple[int, bytes, in
     return _packed(segments, words, np.array(places, dtype="<u8"))
 
 
-def merged(indices: Sequence[Index]) -> bytes:
+def merge_indices(indices: Sequence[Index]) -> bytes:
     """One index over all that several cover, the oldest segment first."""
     import numpy as np
 

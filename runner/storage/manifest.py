@@ -71,8 +71,8 @@ def digest(config: bytes) -> str:
 
 
 def refuse_others(folder: Path, facts: Manifest) -> None:
-    """Raises ConfigError, naming the difference, when a folder was begun with other prompts, data, scorers, models
-    or another part of the samples, whose content the config does not show."""
+    """Raises ConfigError, naming the difference, when a folder was started with other prompts, data, scorers, models or
+    another part of the samples, whose content the config does not show."""
     old = read(folder)
     if not old.get("prompts") and not old.get("dataset"):
         return
@@ -80,7 +80,7 @@ def refuse_others(folder: Path, facts: Manifest) -> None:
     before, after = {**old, **data[0]}, {**facts, **data[1]}
     for name in _SAME:
         if (was := before.get(name)) != (now := after.get(name)):
-            raise ConfigError(f"{folder} was begun with another value of {name}: it was {was}, now it is {now}")
+            raise ConfigError(f"{folder} was started with another value of {name}: it was {was}, now it is {now}")
 
 
 def read(folder: Path) -> Manifest:
@@ -89,7 +89,7 @@ def read(folder: Path) -> Manifest:
 
 
 def read_begun(folder: Path) -> Manifest:
-    """The manifest of a run that was begun. Raises ConfigError, with what it lacks, for a damaged one or none."""
+    """The manifest of a started run. Raises ConfigError, with the missing fields, for a damaged or missing one."""
     found = read(folder)
     missing = _BEGUN - found.keys()
     for part, names in _WITHIN.items():
@@ -117,7 +117,7 @@ def _read(folder: Path, form: type) -> Any:
     except ValueError as error:
         problem = str(error)
     if problem:
-        raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
+        raise ConfigError(f"{path} is damaged ({problem}), so its run cannot be identified")
     return found
 
 

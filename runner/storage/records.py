@@ -30,7 +30,7 @@ _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
 _VALUES = tuple((name, kinds_of(get_args(fields_of(Record)[name])[1])) for name in ("scores", "ceilings", "strata"))
-REPAIR = f"put {FILE} back, or delete it and resume, and the journal answers again"
+REPAIR = f"restore {FILE}, or delete it and resume: the journal answers its calls"
 
 
 def record_of(
@@ -138,9 +138,9 @@ def slim(record: Record) -> Record:
 def read(
     folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True, begin: int = 0
 ) -> Iterator[Record]:
-    """The whole records of a folder, in the order they were finished, or of these the ``wanted`` ones; a torn last line
-    is left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
-    skipped. Raises ConfigError for a line that no run wrote, and for a sample and epoch that are there twice."""
+    """The whole records of a folder, in the order they were finished, or only the ``wanted`` ones; a torn last line is
+    left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
+    skipped. Raises ConfigError for a line that no run wrote, and for a duplicated sample and epoch."""
     path = folder / FILE
     if not path.exists():
         return
@@ -231,8 +231,8 @@ def _repair(folder: Path) -> set[tuple[str, int]]:
     if lost := len(texts):
         fresh.unlink()
         raise ConfigError(
-            f"{folder}: {lost} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"
-            f" {FILE} and resume, and the journal answers again"
+            f"{folder}: {lost} texts of its records are lost with a texts-*.jsonl.gz: restore it, or delete"
+            f" {FILE} and resume: the journal answers its calls"
         )
     if complete:
         fresh.unlink()

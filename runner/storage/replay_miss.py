@@ -72,7 +72,7 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any], sources: Seq
     if fields < len(_FIELDS):
         name = _FIELDS[fields]
         if name == "tools":
-            return "the tools differ: other tools are offered, or they are described in other words"
+            return "the tools differ: other tools are offered, or their descriptions differ"
         found, request = str(head[name]), str(wanted[name])
         if max(len(found), len(request)) > 2 * _SHOWN:  # long ones are cut around their first difference
             start = max(n_common(found, request) - _SHOWN // 3, 0)

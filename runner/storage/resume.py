@@ -36,8 +36,8 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
     if resume is None:
         if named and (wanted / records.FILE).exists():
             how = setting("run.resume", wanted)
-            raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
-        return wanted if named else unused(wanted)
+            raise ConfigError(f"{wanted} contains a run already; resume it with {how}, or name another folder")
+        return wanted if named else make_unused(wanted)
     folder = Path(resume)
     if resume == "last":
         runs = [path.parent for path in wanted.parent.glob(f"*/{CONFIG}")] if wanted.parent.is_dir() else []
@@ -111,31 +111,31 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError, naming the differences, when the folder was begun with another config, and for a config that
-    the run did not write."""
+    """Raises ConfigError, naming the differences, when the folder was started with another config, and for a config
+    that the run did not write."""
     if not (path := folder / CONFIG).exists():
         return
     raw, known = path.read_bytes(), manifest.read(folder).get("config")
     if known and manifest.digest(raw) not in known:
         raise ConfigError(
-            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
+            f"{path} was changed after the run ({manifest.FILE} has its digest): restore it, or name another folder"
         )
     try:
         begun, problem = parse(raw.decode("utf-8")), "it holds no config"
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         begun, problem = None, str(error)
     if not isinstance(begun, dict):
-        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
+        raise ConfigError(f"{path} is damaged, so the run cannot be compared: {problem}")
     refuse_imported(begun)
     if changes := differences(begun, cfg):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
-        raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
+        raise ConfigError(f"{folder} was started with another config: {'; '.join(changes[:3])}{more}")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The settings that can change a score and differ: ``key was x, now is y``. A key that a later version has added is
     not a difference while it is empty."""
-    return differences_of(settled(old), settled(new))
+    return differences_of(score_settings(old), score_settings(new))
 
 
 def differences_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
@@ -148,7 +148,7 @@ def differences_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[
     ]
 
 
-def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
+def score_settings(cfg: Mapping[str, Any]) -> dict[str, str]:
     """The settings that can change a score: dotted key -> value as text, without secrets."""
     settings = {}
     for key, text in _flat(as_first_named(cfg)).items():
@@ -160,7 +160,7 @@ def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
     return settings
 
 
-def quoted(path: Path) -> str:
+def quote_path(path: Path) -> str:
     """A path as a value on the command line, where commas, = and brackets mean something."""
     near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     plain = all((c.isascii() and c.isalnum()) or c in "_-/.+" for c in str(near))
@@ -169,10 +169,10 @@ def quoted(path: Path) -> str:
 
 def setting(key: str, path: Path) -> str:
     """A setting that names a path, as a word that can be pasted into a shell."""
-    return shlex.quote(f"{key}={quoted(path)}")
+    return shlex.quote(f"{key}={quote_path(path)}")
 
 
-def written(cfg: Mapping[str, Any]) -> str:
+def config_text(cfg: Mapping[str, Any]) -> str:
     """A config as text for ``config.yaml``: values that are secrets are hidden, keys are not."""
     return yaml.dump(without_secrets(cfg), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
 
@@ -198,7 +198,7 @@ def _flat(value: Any, key: str = "") -> dict[str, str]:
     return {key: json.dumps(without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
 
 
-def unused(wanted: Path) -> Path:
+def make_unused(wanted: Path) -> Path:
     """Make the folder, or the next one that does not exist: two runs may begin in one second."""
     wanted.parent.mkdir(parents=True, exist_ok=True)
     for n in count(1):

@@ -146,7 +146,7 @@ class DatasetFacts(TypedDict, total=False):
 
 
 class Spent(TypedDict):
-    """US dollars and tokens; None for what is not known."""
+    """US dollars and tokens; None if unknown."""
 
     usd: float | None
     input_tokens: int | None

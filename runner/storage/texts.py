@@ -132,7 +132,8 @@ class TextWriter:
 
 
 class TextReader:
-    """All texts of a run folder, by hash, decoded when they are read. Raises ConfigError for lines that are none."""
+    """All texts of a run folder, by hash, decoded when they are read. Raises ConfigError for lines that are not
+    texts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -156,7 +157,7 @@ class TextReader:
                     return [_paragraph(parts, n) for n in orjson.loads(line)[2]]
                 except (ValueError, TypeError, LookupError) as error:
                     raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
-        text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
+        text = f"a texts-*.jsonl.gz is missing or cut off: none has the text {name}"
         raise ConfigError(f"{self._folder}: {text}")
 
     def __getitem__(self, name: str) -> str:

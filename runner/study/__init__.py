@@ -1,1 +1,1 @@
-"""A study: what was planned and frozen, how a run differs from it, and the log of what was done under it."""
+"""A study: the frozen plan, the deviations of a run from it, and the log of its runs."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from components.core.errors import ConfigError
-from runner.storage.resume import differences_of, settled
+from runner.storage.resume import differences_of, score_settings
 from runner.storage.schema import Manifest, ProtocolFacts
 from runner.study import log
 from runner.study.plan import Study, read
@@ -49,12 +49,12 @@ class Frozen:
             raise ConfigError(f"protocol={study} is not frozen: {again if study.exists() else 'there is no such file'}")
         if not logged or logged[-1]["digest"] != (digest := hashlib.sha256(raw).hexdigest()):
             was = f"is not what {log.file_of(study)} says was frozen"
-            raise ConfigError(f"{path} {was}: put it back from a copy, or: {again}")
+            raise ConfigError(f"{path} {was}: restore it from a copy, or: {again}")
         return cls(study, **json.loads(raw), digest=digest)
 
     @cached_property
     def study(self) -> Study:
-        """The study as it was frozen."""
+        """The frozen study."""
         return Study.of(self.content, str(place_of(self.path)))
 
     def changes(self) -> list[str]:
@@ -74,8 +74,8 @@ def place_of(study: Path) -> Path:
 
 
 def with_own_journal(cfg: dict[str, Any]) -> dict[str, Any]:
-    """A config whose calls are in a journal of its study, where it has one: what was asked before the study was frozen
-    must not answer."""
+    """A config whose calls are in a journal of its study, if there is one: replies from before the freeze must not be
+    used."""
     if not cfg["protocol"] or cfg["run"]["journal"] is None:
         return cfg
     return {**cfg, "run": {**cfg["run"], "journal": str(Path(cfg["protocol"]).with_suffix(".journal"))}}
@@ -85,7 +85,7 @@ def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
     """Everything that can change a result: settings, budget, and what they led to (data, prompts, scorers, models)."""
     own = {f"budget.run.{key}": json.dumps(value) for key, value in cfg["budget"]["run"].items()}
     own["run.replay"] = json.dumps(cfg["run"]["replay"])
-    own |= {key: text for key, text in settled(cfg).items() if key != "protocol"
+    own |= {key: text for key, text in score_settings(cfg).items() if key != "protocol"
             and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES)}  # fmt: skip
     found: dict[str, Any] = {f"data.{key}": facts["dataset"].get(key) for key in ("fingerprint", "split")}
     if facts["shard"] is None:  # of a part they follow from the limit and the seed

@@ -66,7 +66,7 @@ def has(study: Path, digest: str) -> bool:
 def is_here(study: Path, what: str) -> bool:
     """Whether a study is where a run says that it is; if not, it is printed that ``what`` is not logged."""
     if not (found := study.exists()):
-        print_note(f"note: {study}, under whose protocol this was run, is not here: {what} is not logged")
+        print_note(f"note: {study}, the study of this run, is missing: {what} is not logged")
     return found
 
 
@@ -86,9 +86,9 @@ def _lines(path: Path) -> list[str]:
         except (ValueError, KeyError, TypeError):
             before = None
         if before != _digest(lines[:number]):
-            raise ConfigError(f"{path}:{number + 1}: it does not follow the line before: put the log back from a copy")
+            raise ConfigError(f"{path}:{number + 1}: it does not follow the line before: restore the log from a copy")
     if lines[-1]:
-        raise ConfigError(f"{path}:{len(lines)}: it is cut off: put the log back from a copy")
+        raise ConfigError(f"{path}:{len(lines)}: it is cut off: restore the log from a copy")
     return lines[:-1]
 
 

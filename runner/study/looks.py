@@ -1,4 +1,4 @@
-"""Which runs began under a study, and who looked at their results before all were whole."""
+"""The runs that began under a study, and the looks at their results before all were complete."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def refuse_unlogged(study: Path, folders: Iterable[Path]) -> None:
         notes = manifest.read(folder)
         if (of := notes.get("protocol")) and of["frozen"] in forms and notes["id"] not in ids:
             found = f"{folder} began under {study}, and {log.file_of(study)} has no line of it"
-            raise ConfigError(f"{found}: put the log back from a copy; resume a run that was killed as it began")
+            raise ConfigError(f"{found}: restore the log from a copy; resume a run that was killed as it began")
 
 
 def furthest_of(frozen: Frozen, runs: Sequence[StudyRun]) -> dict[tuple[str, int], StudyRun]:
@@ -55,8 +55,8 @@ def furthest_of(frozen: Frozen, runs: Sequence[StudyRun]) -> dict[tuple[str, int
 
 
 def looks(study: Path) -> list[tuple[log.Event, bool]]:
-    """The looks at results before all was run, and whether each was planned: of each planned number of samples it is
-    the first look from there on, repeated as long as no sample is added."""
+    """The looks at results before all runs were complete, and whether each was planned: of each planned number of
+    samples it is the first look from there on, repeated as long as no sample is added."""
     planned_at, found = Frozen.read(study).study.looks, list[tuple[log.Event, bool]]()
     for event in log.events(study, "look"):
         n, before = min(event["n"].values()), [min(one["n"].values()) for one, _ in found]
@@ -66,7 +66,7 @@ def looks(study: Path) -> list[tuple[log.Event, bool]]:
 
 
 def note_look(folders: Sequence[Path]) -> None:
-    """Log that results of runs of a frozen study are looked at before all planned runs are whole."""
+    """Log a look at results of a frozen study before all planned runs are complete."""
     facts = [manifest.read(folder).get("protocol") for folder in folders]
     for study in dict.fromkeys(Path(one["study"]) for one in facts if one):
         if log.is_here(study, "this look"):

@@ -30,10 +30,10 @@ _LARGEST = 1_000_000  # bytes of a file
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is claimed of the first of two arms. ``direction``: which values of the metric are better. ``margin`` in
-    units of the metric; of superiority by how much at least. For the power: the ``expected`` gain, the standard
-    deviation of the differences of pairs (``sd``), or of scores of 0 and 1 the share of pairs that ``differ``; and how
-    alike the differences of one patient are (``within``, an intraclass correlation)."""
+    """A claim about the first of two arms. ``direction``: which values of the metric are better. ``margin`` in units of
+    the metric; of superiority by how much at least. For the power: the ``expected`` gain, the standard deviation of the
+    differences of pairs (``sd``), or of scores of 0 and 1 the share of pairs that ``differ``; and how alike the
+    differences of one patient are (``within``, an intraclass correlation)."""
 
     name: Name
     compare: Annotated[Sequence[str], Len(2, 2)]
@@ -52,7 +52,7 @@ class Hypothesis:
         if self.kind != "superiority" and not self.margin:
             raise ConfigError(f"margin: {self.kind} needs one above 0: the largest difference that does not matter")
         if (self.sd is None) == (self.differ is None):
-            raise ConfigError("sd: give sd, or of scores of 0 and 1 differ, and not both: the power depends on it")
+            raise ConfigError("sd: give sd or, for scores of 0 and 1, differ, and not both: the power depends on it")
         if self.differ is not None and self.differ < abs(self.expected):
             raise ConfigError(f"differ: {self.differ} of the pairs cannot make a gain of {self.expected}")
         if min(self.room) <= 0:
@@ -72,7 +72,7 @@ class Hypothesis:
 
     @property
     def claim(self) -> str:
-        """What is claimed of the gain."""
+        """The claim about the gain."""
         low, high = self.bounds
         return f"gain > {low:g}" if math.isinf(high) else f"{low:g} < gain < {high:g}"
 
@@ -148,7 +148,7 @@ class Study:
             if unknown := next((arm for arm in one.compare if arm not in self.arms), None):
                 raise ConfigError(f"arms: {one.name} compares {unknown!r}; {nearest(unknown, self.arms)}")
         if list(self.looks) != sorted(set(self.looks)) or any(n >= self.samples for n in self.looks):
-            raise ConfigError(f"looks: {list(self.looks)} should rise, and be below the {self.samples} samples")
+            raise ConfigError(f"looks: {list(self.looks)} must increase, and be below the {self.samples} samples")
         if self.final_alpha <= 0:
             raise ConfigError(f"looks: {len(self.looks)} of {LOOK:g} each leave nothing of alpha {self.alpha:g}")
 

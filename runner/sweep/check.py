@@ -22,7 +22,7 @@ from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
 from runner.storage.integrity import refuse_changed_records
-from runner.storage.resume import is_complete, quoted, refuse_changes, unused
+from runner.storage.resume import is_complete, make_unused, quote_path, refuse_changes
 from runner.sweep.shards import split
 
 
@@ -61,7 +61,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
     shared = [f"several jobs would write to {f}{hint}" for (f, hint), n in folders.items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(text) for n, text in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
-        bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
+        bad[0] = ConfigError("budget.run is one budget for the whole sweep: it cannot be varied")
     if bad:
         _print_errors(plan, dict(sorted(bad.items())))
         raise SystemExit(2)
@@ -72,13 +72,13 @@ def sweep_folder(config: DictConfig) -> Path:
     folder, words = Path(config.hydra.sweep.dir), words_of(config, "hydra")
     if run_dir := next((word for word in words if word.startswith("hydra.run.dir=")), None):
         wanted = run_dir.replace("run", "sweep", 1)
-        raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is named by {wanted}")
+        raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is set by {wanted}")
     given = any(word.startswith("hydra.sweep.dir=") for word in words)
-    return folder if given else unused(folder)
+    return folder if given else make_unused(folder)
 
 
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:
-    words = [f"hydra.sweep.dir={quoted(home)}"]
+    words = [f"hydra.sweep.dir={quote_path(home)}"]
     if not any(word.startswith("hydra.sweep.subdir=") for word in words_of(master, "hydra")):
         words.append(f"hydra.sweep.subdir={cell.label}")
     cell.overrides = (*cell.overrides, *words)
@@ -95,7 +95,7 @@ def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
-        raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
+        raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: remove them")
     experiment = prepare(cell.config, loader)
     if experiment.cfg["run"]["resume"] is not None:
         raise ConfigError(

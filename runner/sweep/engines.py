@@ -26,7 +26,7 @@ from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.build import check
 from runner.storage import manifest
-from runner.storage.resume import written
+from runner.storage.resume import config_text
 from runner.sweep.remote_job import Ends, Engine, JobResult, ProcessDied, RemoteJob, run_remote_job
 
 _TOGETHER = 2  # deaths after which jobs are run one by one
@@ -67,14 +67,14 @@ _COMMON = frozenset(
 
 
 class Restartable:
-    """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
+    """The callable for submitit: a job that resumes when it is preempted or out of time."""
 
     def __call__(self, order: RemoteJob) -> JobResult:
         """Run the job."""
         return run_remote_job(order)
 
     def checkpoint(self, order: RemoteJob) -> Any:
-        """The same job once more: its folder and the journal have what is finished."""
+        """The same job again: its folder and the journal have the finished work."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self, order)
@@ -87,7 +87,7 @@ def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any],
         if (n := settings.get(key, 1)) != 1:
             raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
     for order in queue:
-        if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
+        if yaml.safe_load(config_text(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
             raise ConfigError(
                 f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
                 "name its environment variable in its place (model.api_key_env)"
@@ -195,7 +195,7 @@ class RaySettings:
 
     def __post_init__(self) -> None:
         if self.address is not None and self.processors is not None:
-            raise ConfigError("processors: it is for a Ray that is started here, and address names another")
+            raise ConfigError("processors: it is for a Ray started by this command, and address names another")
 
 
 class Ray(Launcher):
@@ -213,7 +213,7 @@ class Ray(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Jobs reach Ray from our sweeper, which checked them. Raises ConfigError."""
-        raise ConfigError("hydra/launcher=ray goes with hydra/sweeper=wardround")
+        raise ConfigError("hydra/launcher=ray needs hydra/sweeper=wardround")
 
 
 def by_ray(settings: RaySettings, queue: deque[RemoteJob]) -> Ends:

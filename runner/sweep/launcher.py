@@ -22,10 +22,10 @@ from runner.job.prepare import Job, check
 from runner.job.shared_resources import SharedResources, Watch, lane_of
 from runner.job.task import Task, end_of
 from runner.storage import manifest
-from runner.storage.resume import quoted
+from runner.storage.resume import quote_path
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.engines import engine_of
-from runner.sweep.remote_job import ended, launch
+from runner.sweep.remote_job import launch, record_end
 from runner.sweep.shards import gather
 from runner.terminal.command import print_note
 
@@ -80,7 +80,7 @@ class Sweeper(BasicSweeper):
                 for folder in (home, home.parent, home.parent.parent):
                     folder.rmdir()
             raise
-        self.task.resume = f"hydra.sweep.dir={quoted(home)}"
+        self.task.resume = f"hydra.sweep.dir={quote_path(home)}"
         remaining = _remaining(plan)
         finished = sum(cell.complete for cell in plan)
         parts = f"; {len(remaining)} parts remain" if any(cell.parts for cell in plan) else ""
@@ -110,8 +110,8 @@ class Sweeper(BasicSweeper):
 
 
 class Launcher(HydraLauncher):
-    """Runs the jobs that the sweeper has checked in one process and one event loop: each begins when its model has
-    slots that no running job wants; at most ``jobs`` run at once (None: as many as that takes)."""
+    """Runs the jobs that the sweeper has checked in one process and one event loop: each starts when its model has
+    slots that no running job needs; at most ``jobs`` run at once (None: as many as that takes)."""
 
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
@@ -129,7 +129,7 @@ class Launcher(HydraLauncher):
         self.context, self.task, self.config = hydra_context, task_function, config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Run all jobs; one that breaks off does not stop the others."""
+        """Run all jobs; a failed job does not stop the others."""
         setup_globals()
         configure_log(self.config.hydra.job_logging, self.config.hydra.verbose)
         assert len(job_overrides) == len(self.plan), "the sweeper hands over the plan"
@@ -180,7 +180,7 @@ class Launcher(HydraLauncher):
 
         async def run_checked() -> int:
             if resources.is_endpoint_down(cell.cfg):
-                raise ConfigError("not begun: its model gave others errors")
+                raise ConfigError("not started: its model returned errors to other jobs")
             experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
             return await run_job(experiment, cell.folder, resources, resources.lease(experiment, begun))
 
@@ -191,7 +191,7 @@ class Launcher(HydraLauncher):
             begun.set()
             resources.finish(cell.label)
             at_once.release()
-        result = ended(cell, end, self.context.callbacks)
+        result = record_end(cell, end, self.context.callbacks)
         cell.code = CONFIG if refused else cell.code
         return result
 

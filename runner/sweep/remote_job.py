@@ -55,7 +55,7 @@ class RemoteJob:
 
 @dataclass(frozen=True)
 class JobResult:
-    """How a job ended: its exit code, why it broke off, what it printed, and what it took, if its process knows."""
+    """How a job ended: its exit code, its error, its output, and its spending, if known."""
 
     code: int
     error: str = ""
@@ -117,7 +117,7 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
 
 
 def run_remote_job(order: RemoteJob) -> JobResult:
-    """Run a job to its end, whatever that is: nothing that it raises may stop the others, but for signals."""
+    """Run a job to its end. No exception may stop the other jobs, except signals."""
     from runner.job.run import run_job
 
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -190,7 +190,7 @@ def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs
     first = remaining[0]
     tracking.prepare(first.cfg, first.home, total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
-        print_note(f"budget.run is divided: each of {len(remaining)} jobs may take its part: they share no process")
+        print_note(f"budget.run is divided: each of {len(remaining)} jobs has an equal part")
     callbacks = launcher.hydra_context.callbacks
     for cell in remaining:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
@@ -198,11 +198,11 @@ def launch(launcher: Any, engine: Engine | None, remaining: Sequence[Cell], jobs
     for cell, order, end in zip(remaining, orders, watch(engine, orders), strict=True):
         job = end.spent or spent_since(order)
         vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
-        ended(cell, end.error or end.code, callbacks)
+        record_end(cell, end.error or end.code, callbacks)
 
 
-def ended(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
-    """Note how a job ended: its exit code, or why it broke off. Returns it in Hydra's words."""
+def record_end(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
+    """Record how a job ended: its exit code or its error. Returns Hydra's form of it."""
     cell.code, cell.error = (1, end) if isinstance(end, str) else (end, "")
     result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
     result.status = JobStatus.FAILED if cell.error else JobStatus.COMPLETED
@@ -225,10 +225,10 @@ def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
             deaths[order.label] += 1
             if deaths[order.label] <= RESTARTS:
                 queue.append(order)
-                print_note(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+                print_note(f"job {order.label}: {end.why}; it is restarted, finished work is kept")
             else:
-                ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
+                ended[order.label] = JobResult(1, f"{end.why}, as in {RESTARTS} earlier starts")
     if deaths:
         counts = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
-        print_note(f"begun again since their processes died: {counts}")
+        print_note(f"restarted after their processes died: {counts}")
     return [ended[order.label] for order in orders]

@@ -21,7 +21,7 @@ from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell, key_of
 from runner.results.table import Table
-from runner.storage.resume import metrics_of, parts_of, quoted
+from runner.storage.resume import metrics_of, parts_of, quote_path
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
@@ -57,8 +57,8 @@ class SearchRun:
 
 
 class Searcher(Sweeper):
-    """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
-    is run to its end with the same values before new trials are asked for."""
+    """Trials instead of all combinations. The same folder resumes: trials that were interrupted, failed or reached the
+    budget are completed with the same values before new trials are requested."""
 
     def sweep(self, arguments: list[str]) -> None:
         """Check the search, then ask, run and report until all trials are there or the budget is spent."""
@@ -67,10 +67,10 @@ class Searcher(Sweeper):
         first, *others = [run.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(run.space))]
         self._check([first], run)  # what all have is said once
         self._check(others, run)
-        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(run.home)}"
+        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quote_path(run.home)}"
         with Study(run.home, run.search, run.space) as study:
             self._resume(study, run)
-            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
+            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them earlier: {run.home}")
             stopped = False
             while not stopped and (batch := _next_batch(study, run.search.at_once)):
                 stopped = self._run_batch(study, run, batch)
@@ -107,7 +107,7 @@ class Searcher(Sweeper):
         pruner = None
         if search.prune_after is not None:
             if not isinstance(self.launcher, Launcher):
-                raise ConfigError("search.prune_after looks at running trials, which hydra/launcher=wardround lets it")
+                raise ConfigError("search.prune_after watches running trials, which needs hydra/launcher=wardround")
             ((metric, high),) = search.maximised.items()
             pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
         return SearchRun(search, space, fixed, sweep_folder(self.config), pruner)
@@ -117,11 +117,9 @@ class Searcher(Sweeper):
         assert self.config is not None and self.hydra_context is not None
         check_all(cells, self.config, self.hydra_context.config_loader, run.home)
         if any(cell.cfg["run"]["preflight"] for cell in cells):
-            raise ConfigError(
-                "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
-            )
+            raise ConfigError("run.preflight estimates known jobs, and a search chooses them later; set budget.run")
         if run.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
-            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: set only one of them")
+            raise ConfigError("search.prune_after needs whole trials, which run.shards divides: set only one of them")
         if any(cell.cfg.get("stage") is not None for cell in cells):
             raise ConfigError("a stage produces no metrics to search by: remove search or stage")
 

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from hydra.core.override_parser.types import IntervalSweep, Override, Quote, QuotedString, RangeSweep
 
 from components.core.errors import ConfigError
-from runner.config.errors import ConfigErrors, Finding, shown
+from runner.config.errors import ConfigErrors, Finding, format_value
 from runner.job.plan import key_of
 
 Direction = Literal["maximise", "minimise", "maximize", "minimize"]
@@ -47,7 +47,7 @@ class Dimension:
         if not low < high:
             raise ConfigError(f"low={low:g} should be below high={high:g}")
         if self.log and low <= 0:
-            raise ConfigError(f"log needs ends above 0, found low={low:g}")
+            raise ConfigError(f"log needs bounds above 0, found low={low:g}")
         if self.log and self.step is not None:
             raise ConfigError("log and step do not go together: set only one of them")
         if self.step is not None and not 0 < self.step <= high - low:
@@ -95,8 +95,8 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Search:
-    """``search``. ``trials`` of the whole search, None: every point of a grid; ``at_once``: how many are asked for
-    together; ``prune_after``: samples after which a trial is held against the best one."""
+    """``search``. ``trials`` of the whole search, None: every point of a grid; ``at_once``: how many are requested
+    together; ``prune_after``: samples after which a trial is compared with the best one."""
 
     objectives: Mapping[str, Direction] | None = None
     trials: Positive | None = 20
@@ -112,9 +112,9 @@ class Search:
                 "objectives is empty; name a metric and its direction: search.objectives={score/accuracy:maximise}"
             )
         if self.trials is None and self.sampler != "grid":
-            raise ConfigError(f"trials is null, but only a grid has an end; found sampler={shown(self.sampler)}")
+            raise ConfigError(f"trials is null, but only a grid is finite; found sampler={format_value(self.sampler)}")
         if self.prune_after is not None and len(self.objectives) > 1:
-            raise ConfigError("prune_after holds a trial against the best one, which several objectives do not have")
+            raise ConfigError("prune_after compares a trial with the best one, and several objectives have no best one")
 
     @property
     def maximised(self) -> dict[str, bool]:
@@ -175,10 +175,10 @@ def grid_of(space: Space) -> list[dict[str, Any]]:
     for key, dimension in space.items():
         found = dimension.points
         if found is None:
-            raise ConfigError(f"search.sampler=grid: {key} has no step, so its values have no end; give it one")
+            raise ConfigError(f"search.sampler=grid: {key} has no step, so it has infinitely many values; give it one")
         points[key] = found
     if (n := math.prod(map(len, points.values()))) > _MOST:
-        raise ConfigError(f"search.sampler=grid: the grid has {n:,} points, more than {_MOST:,}; take longer steps")
+        raise ConfigError(f"search.sampler=grid: the grid has {n:,} points, more than {_MOST:,}; use larger steps")
     return [dict(zip(points, point, strict=True)) for point in itertools.product(*points.values())]
 
 

@@ -1,7 +1,6 @@
-"""The study: which trials there were, what came of them, which come next, and the table of all. Only this file knows
-Optuna.
+"""The study: past trials with their results, the next trials, and the table of all. Only this file uses Optuna.
 
-Every trial has a seed, made from the search's and the trial's number, so that a resumed search asks for the same ones.
+Every trial has a seed, made from the search's and the trial's number, so that a resumed search has the same trials.
 Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSGA-II: Deb et al. 2002; importance:
 PED-ANOVA, Watanabe et al. 2023, IJCAI.
 """
@@ -46,7 +45,7 @@ class Trial:
 
 
 def library() -> Any:
-    """Optuna, which says only what is wrong. Raises ConfigError where it is not installed."""
+    """Optuna, which logs only errors. Raises ConfigError where it is not installed."""
     try:
         optuna = import_module("optuna")
     except ImportError:
@@ -101,7 +100,7 @@ class Study:
         return trials
 
     def ask(self, n: int) -> list[Trial]:
-        """The next trials, none of which knows how the others end."""
+        """The next trials, chosen without each other's results."""
         first, trials = len(self._study.get_trials(deepcopy=False)), []
         distributions = {key: self._distribution(dimension) for key, dimension in self._space.items()}
         for number in range(first, first + n):
@@ -113,7 +112,7 @@ class Study:
         return trials
 
     def complete(self, number: int, values: Sequence[float] | None) -> None:
-        """A trial came to its end, or broke off: without values."""
+        """Record the end of a trial; without values if it failed."""
         if values is None:
             self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
         else:

@@ -12,7 +12,7 @@ from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.integrity import write_metrics
-from runner.storage.resume import is_complete, parts_of, refuse_changes, written
+from runner.storage.resume import config_text, is_complete, parts_of, refuse_changes
 from runner.storage.schema import Manifest
 from runner.study.log import note_begin, note_end
 from runner.terminal.command import print_lines
@@ -23,13 +23,14 @@ _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what t
 
 
 def split(cell: Cell, experiment: Experiment) -> None:
-    """Give a job its parts, unless it is finished. Raises ConfigError, also for a folder that was begun otherwise."""
+    """Give a job its parts, unless it is finished. Raises ConfigError, also for a folder that was started with other
+    parts."""
     n, folder = parts_of(cell.cfg), cell.folder
     begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
     if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun whole; resume without run.shards")
+        raise ConfigError(f"{folder} was started undivided; resume without run.shards")
     if begun and n not in begun and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun in {max(begun)} parts; resume with run.shards={max(begun)}")
+        raise ConfigError(f"{folder} was started in {max(begun)} parts; resume with run.shards={max(begun)}")
     if n is None or cell.complete:
         return
     if cell.cfg.get("stage") is not None:
@@ -37,7 +38,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
     if experiment.source is not None and declared(experiment.source, SourceTraits).grows:
         raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):
-        raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
+        raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; each part needs at least one")
     cell.facts, cell.ids = facts_of(experiment), tuple(sample.problem.id for sample in experiment.samples)
     cell.parts = [_part(cell, experiment, i, n) for i in range(1, n + 1)]
 
@@ -59,11 +60,11 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
 
 
 def gather(cell: Cell, jobs: int) -> None:
-    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended."""
+    """Make one run of a job's parts, send it to MLflow as one of ``jobs``, and print how it ended."""
     broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)
-        cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts broke off: {reasons}"
+        cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts failed: {reasons}"
         return
     from runner.results.sections.report import status_line
     from runner.tracking import track
@@ -90,7 +91,7 @@ def _merge(cell: Cell) -> Manifest:
     facts = cast(Manifest, {key: value for key, value in cell.facts.items() if key not in _OF_THE_PARTS})
     notes = manifest.read(fresh) | facts
     notes |= {"mlflow": old.get("mlflow"), "id": old.get("id") or notes["id"]}
-    (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
+    (fresh / "config.yaml").write_text(config_text(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]
     summary = summarise(slim, notes["levels"], notes["by"], cell.facts["kinds"])
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")

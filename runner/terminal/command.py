@@ -65,7 +65,7 @@ def exit_code_of(command: Callable[[], int | None]) -> int:
 
 
 def reader_left() -> int:
-    """Print the rest to nobody: a reader such as ``head`` has seen enough. Returns the exit code."""
+    """Discard the rest of the output: its reader, such as ``head``, has closed the pipe. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
             message = f"{message}; {near}".rstrip("; ")
         if "required" in message or "expected" in message:
             message += f"; {' '.join(self.format_usage().split())}"
-        raise ConfigError(f"{message}; {self.prog} --help lists what there is")
+        raise ConfigError(f"{message}; {self.prog} --help lists all of them")
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def stopping(calls: Callable[[], str] = lambda: "calls in flight are") -> Iterat
         assert callable(following), "else it does not come here"
         signal.signal(number, following)
         with suppress(RuntimeError):  # it came while something else was being printed
-            print_note(f"stopping; finished calls are kept, {calls()} cut; Ctrl-C again breaks off at once")
+            print_note(f"stopping; finished calls are kept, {calls()} cut; Ctrl-C again stops at once")
         following(number, frame)
 
     if callable(following):

@@ -121,7 +121,7 @@ def mark_run(folder: Path, config: Mapping[str, Any], home: Path | None = None, 
     id = describe.remember(folder, {})["id"]
     privacy = (manifest.read(folder).get("dataset") or {}).get("privacy", "unknown")
     if not texts_may_leave(config, privacy):
-        log.warning("texts of %s stay here: only figures are sent, see tracking.permits", folder)
+        log.warning("texts of %s are not sent, only figures are, see tracking.permits", folder)
     if config["tracking"].get("otlp") and not is_permitted(config, privacy):
         log.warning("episodes of %s are not sent to tracking.otlp, see tracking.permits", folder)
     return _mark(config, id, "run", folder, home, total_jobs=total_jobs)
@@ -168,8 +168,8 @@ def wait() -> None:
 
 
 def end() -> int:
-    """Print where to look, what is still being sent, and what was not; wait for that where ``tracking.wait`` is set.
-    Returns 1 where the wait was in vain."""
+    """Print the address, and the runs that are being sent or were not sent; wait for them if ``tracking.wait`` is set.
+    Returns 1 if one was not sent."""
     command = _command()
     to_wait, unmarked, command.unmarked = bool(command.tracking.get("wait")), command.unmarked, 0
     if not command.marked:

@@ -1,4 +1,5 @@
-"""Sends what is not in MLflow yet: ``python -m runner.tracking [PLACE ...]``; a PLACE is a folder with ``unsent/``.
+"""Send runs that are not in MLflow yet: ``python -m runner.tracking [PLACE ...]``; a PLACE is a folder with
+``unsent/``.
 
 Commands start it with ``--follow`` and write what they do to its standard input.
 """
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     places = [place for place in options.places if (place / unsent.FOLDER).is_dir()]
     if not places:
-        print_note(f"no runs were tracked in {options.places[0]}: go where runs were started, or name their PLACE")
+        print_note(f"no runs were tracked in {options.places[0]}: start in the folder of the runs, or name their PLACE")
         return 2
     with closing(SendProgress(sum(len(unsent.markers(place)) for place in places))) as progress:
         found = [send_unsent(place, report=progress.report) for place in places]
@@ -97,7 +98,7 @@ class SendProgress:
 
 
 def follow(source: int) -> None:
-    """Send what is read: progress of runs, and runs that are finished. When its writer has ended, send all the rest."""
+    """Send progress and finished runs as they are read. When the writer has ended, send the rest."""
     progress, places, rest = Progress(), dict[Path, None](), b""
     while data := os.read(source, 1 << 16):
         *lines, rest = (rest + data).split(b"\n")

@@ -121,7 +121,7 @@ def job_of(folder: Path) -> Job:
     """Read a run folder. Raises OSError, without a manifest, and Damaged for one that no run wrote so."""
     notes: Mapping[str, Any] = manifest.read(folder)
     if bad := [key for kind, keys in _READ.items() for key in keys if not isinstance(notes.get(key), kind | None)]:
-        raise Damaged(f"{folder / manifest.FILE} is damaged: {bad[0]} is {str(notes[bad[0]])[:80]!r}; put it back")
+        raise Damaged(f"{folder / manifest.FILE} is damaged: {bad[0]} is {str(notes[bad[0]])[:80]!r}; restore it")
     remember(folder, {})
     return Job(folder, manifest.read(folder), stored_metrics(folder).get("metrics", {}))
 
@@ -261,7 +261,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class StageFacts:
-    """What is sent of a stage. Where texts may not leave: no files, and a note that does not quote a model."""
+    """The data of a stage to send. Where texts may not leave: no files, and a note that does not quote a model."""
 
     figures: list[Figure]
     params: dict[str, str]
@@ -272,7 +272,7 @@ class StageFacts:
 def stage_facts(
     made: Made, notes: Mapping[str, Any], config: Mapping[str, Any], choices: Mapping[str, str], texts: bool
 ) -> StageFacts:
-    """What is sent of a stage. ``texts``: whether texts of its data may leave."""
+    """The data of a stage to send. ``texts``: whether texts of its data may be sent."""
     custom = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
     settings = {**choices, "seed": config.get("seed"), **custom}
     tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}

@@ -108,9 +108,9 @@ async def post(url: str, body: bytes, divisible: bool, timeout: float = _TIMEOUT
     except Unavailable as error:
         problem = f"is unavailable: {error.why}"
     except ValueError:  # its text may have the header
-        problem = "is not asked: its address, or a header in OTEL_EXPORTER_OTLP_HEADERS, is not a valid one"
+        problem = "is not contacted: its address, or a header in OTEL_EXPORTER_OTLP_HEADERS, is invalid"
     except DecodeError:
-        problem = "answers something else than OTLP"
+        problem = "does not answer in OTLP"
     if problem:
         raise NotCollected(f"the collector {short(url)} {problem}")
     return True

@@ -1,4 +1,4 @@
-"""What is sent of a run, a stage and a sweep; sending again updates the same run of MLflow.
+"""Send a run, a stage or a sweep; sending again updates the same run of MLflow.
 
 Each function raises what ``store.failures`` lists, and returns the address to look at.
 """
@@ -42,9 +42,9 @@ _QUIET_SECONDS = 300.0  # without progress, after a failure
 def send_unsent(
     place: Path, chosen: Sequence[Path] | None = None, report: Callable[[str], None] = lambda whom: None
 ) -> unsent.Outcome:
-    """Send all that has a marker, or those that are ``chosen``, but what is running, one after the other with other
-    processes that do the same. Why something was not sent is noted for the next command. ``report``: gets the one that
-    is waited for, whenever that changes, and nothing when something was sent."""
+    """Send all marked runs, or the ``chosen`` ones, except running ones; processes take turns. Reasons for failures are
+    noted for the next command. ``report``: gets the one that is waited for, whenever that changes, and nothing when
+    something was sent."""
     found, down = unsent.Outcome(), dict[str, Exception]()
     for path in unsent.markers(place) if chosen is None else chosen:
         report(f"another process that sends what is in {place}")
@@ -157,7 +157,7 @@ class Progress:
             except failures(ConfigError) as error:
                 self._next = time.monotonic() + _QUIET_SECONDS
                 why = short(error, database_of(work.uri) if work else None)
-                unsent.note(place, [f"MLflow does not get the progress, the run continues without it: {why}"])
+                unsent.note(place, [f"MLflow does not show the progress, the run continues: {why}"])
 
     def _send(self, marker: Path, work: UnsentRun, figures: Mapping[str, float]) -> None:
         if marker not in self._runs:

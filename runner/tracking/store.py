@@ -213,16 +213,16 @@ def short(error: object, database: Path | None = None) -> str:
         return f"HTTP {redirect[1]}, a redirect, which is not followed: give the address that it leads to"
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     if database is not None and text.startswith(_UNREADABLE):
-        return damaged(database, text.removeprefix(_UNREADABLE))
+        return damage_of(database, text.removeprefix(_UNREADABLE))
     if database is not None and not isinstance(error, Unwritable) and any(full in text for full in _FULL):
-        return f"the disk of {database} or its artifacts is full: make room there"
+        return f"the disk of {database} or its artifacts is full: free space there"
     return text[:300] or type(error).__name__
 
 
-def damaged(database: Path, found: str) -> str:
-    """What is wrong with a database that SQLite cannot read, and what to do."""
+def damage_of(database: Path, found: str) -> str:
+    """The damage of a database that SQLite cannot read, and the remedy."""
     again = "python -m runner.report track FOLDER sends again what was in it"
-    return f"{database} is damaged ({found}): rename it, and the next command makes a new one; {again}"
+    return f"{database} is damaged ({found}): rename it, and the next command creates a new one; {again}"
 
 
 def view_url(
@@ -243,7 +243,7 @@ def base_url(tracking: Mapping[str, Any]) -> str:
 
 
 def place_of(uri: str) -> Path:
-    """The folder of what is remembered of a store on this machine: that of its database, or one for the server."""
+    """The folder of a store's state on this machine: that of its database, or one for the server."""
     database = database_of(uri)
     return PLACE / sha256(uri.encode()).hexdigest()[:16] if database is None else database.parent
 

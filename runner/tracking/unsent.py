@@ -1,7 +1,7 @@
 """What is not in MLflow yet: a marker per run, stage and sweep, a file next to the database, removed when it is sent.
 
-The command that runs a job writes its marker before the first sample. So a kill of any process loses nothing: whoever
-tracks next sends what has a marker and does not run. A lock keeps two processes from sending at the same time.
+The command that runs a job writes its marker before the first sample. So a kill of any process loses nothing: the next
+tracker sends all marked runs that are not running. A lock keeps two processes from sending at the same time.
 """
 
 import json
@@ -42,7 +42,7 @@ class Unsent:
         match self.config:
             case {"name": str(), "tracking": {"uri": str()}}:
                 return
-        raise ConfigError("config: no command wrote it so")
+        raise ConfigError("config: it was changed, or no command wrote it")
 
     @property
     def uri(self) -> str:
@@ -51,7 +51,7 @@ class Unsent:
 
     @property
     def is_removed(self) -> bool:
-        """Whether somebody has removed the folder. A disk that is not mounted has no folder around it either."""
+        """Whether the folder was removed. A disk that is not mounted has no folder around it either."""
         return self.folder.parent.is_dir() and not self.folder.exists()
 
     @property
@@ -92,7 +92,7 @@ _KINDS: Mapping[str, type[Unsent]] = {"run": UnsentRun, "stage": UnsentStage, "s
 
 @dataclass
 class Outcome:
-    """What became of markers: how many were ``sent``; a line for each that ``failed``, some of them put ``aside``."""
+    """The outcome of sending: how many were ``sent``; a line for each that ``failed``, some of them put ``aside``."""
 
     sent: int = 0
     aside: int = 0
@@ -100,7 +100,7 @@ class Outcome:
 
 
 class BadMarker(ConfigError):
-    """A marker that was put aside: no command wrote it so, or its folder is gone."""
+    """A marker that was renamed: it was changed, or its folder is missing."""
 
 
 def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path:

@@ -52,7 +52,7 @@ def test_a_run_is_not_resumed_with_another_server(tmp_path):
     assert done.code == 0, done.err
     (tmp_path / "server.py").write_text(server.replace("Repeats.", "Repeats what it hears."))
     again = run_in_process(tmp_path, *words, "dataset=cab_mini", "limit=2", f"run.resume={done.folder}", own=False)
-    assert again.code == 2 and "was begun with another value of servers: it was {'calc': " in again.err
+    assert again.code == 2 and "was started with another value of servers: it was {'calc': " in again.err
 
 
 @slow

@@ -46,7 +46,7 @@ def test_shards_are_merged_only_when_all_are_present(shards, capsys, monkeypatch
     monkeypatch.chdir(shards)
     folders = [str(shards / f"s{part}") for part in (1, 2, 3)]
     assert report(["merge", str(shards / "partly"), *folders[:2]]) == 2
-    assert "all of i/3 must be there once" in capsys.readouterr().err
+    assert "to merge, give each of i/3 once" in capsys.readouterr().err
     assert run_in_process(shards, *WORDS, "run.shard=3/3", "hydra.run.dir=s3").code == 0
     assert report(["merge", str(shards / "whole"), *folders]) == 0
     merged = json.loads((shards / "whole" / "manifest.json").read_text())

@@ -103,7 +103,7 @@ def test_run_is_not_resumed_with_another_memory(home, memory):
     moved = run_in_process(home, *words, "run.memory=elsewhere", own=False)
     assert (named.code, moved.code) == (2, 2)
     assert f'memory.path was null, now is "{memory.name}"' in named.err
-    assert "lost its manifest.json" in moved.err
+    assert "has no manifest.json; delete the folder" in moved.err
 
 
 def test_any_agent_works_with_any_verifier(tmp_path):

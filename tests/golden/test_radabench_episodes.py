@@ -15,7 +15,7 @@ from components.core.types import Sample, Step, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
 from components.radiology.agent import Radagent
-from components.radiology.execution import Suitable, decided, ground_truth, read
+from components.radiology.execution import Suitable, ground_truth, planned_chain, read
 from components.radiology.memory import RadiologyMemory, read_inputs
 from components.radiology.scorers.refusal import Refusals
 from components.radiology.scorers.response import mentions_error
@@ -177,7 +177,7 @@ def chains(episode: Episode, switches: Switches) -> dict[str, list[str]]:
     execution, chain = read(episode.trajectory, switches), episode.unit.data["chain"]
     return {
         "ground_truth": list(ground_truth(chain, switches.category_typing)),
-        "decision_chain": list(decided(execution.plan or "", switches)),
+        "decision_chain": list(planned_chain(execution.plan or "", switches)),
         "execution_chain": list(execution.categories(switches)),
     }
 

@@ -9,7 +9,7 @@ import pytest
 
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Sample, Score, Step, Trajectory
-from components.radiology.execution import Execution, Suitable, decided, ground_truth, read
+from components.radiology.execution import Execution, Suitable, ground_truth, planned_chain, read
 from components.radiology.scorers.execution import (
     Completion,
     InputOutput,
@@ -143,7 +143,7 @@ def scores(unit: Unit, switches: Switches) -> dict[str, Score]:
 def measured(unit: Unit, switches: Switches, execution: Execution, sample: Sample) -> dict[str, Any]:
     """The values in both profiles' blocks: chains, distances, shares."""
     chain = unit.data["chain"]
-    decision = decided(unit.data["turns"]["plan"], switches)
+    decision = planned_chain(unit.data["turns"]["plan"], switches)
     values = planning(chain, decision, execution.categories(switches), switches)
     return {
         **{label: values[name] for label, name in LABELS.items()},

@@ -45,7 +45,7 @@ def test_a_complete_run(home):
 
 def test_dashes_before_a_key_suggest_the_correction(home):
     done = home.run("--limit=1")
-    assert done.code == 2 and "--limit=1: keys have no dashes before them: limit=1" in done.complaint
+    assert done.code == 2 and "--limit=1: write keys without leading dashes: limit=1" in done.complaint
 
 
 @slow
@@ -83,7 +83,7 @@ def test_given_run_folder_may_contain_other_files(home):
     assert home.run("hydra.run.dir=here").code == 0
     again = home.run("hydra.run.dir=here", "seed=1")
     assert again.code == 2
-    assert "here holds a run already; resume it with run.resume=here" in again.complaint
+    assert "here contains a run already; resume it with run.resume=here" in again.complaint
     assert home.run("hydra.run.dir=here", "run.resume=here").code == 0
     assert ids(home.path / "here") == ["q0", "q1", "q2", "q3"]
 
@@ -191,7 +191,7 @@ def test_interruption_prints_one_line_and_exits_130(home):
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert "interrupted; what is finished is kept; continue with:" in err
+    assert "interrupted; finished work is kept; continue with:" in err
     (folder,) = home.runs()
     assert err.rstrip().endswith(f"run.resume={folder.relative_to(home.path)}")
     assert home.manifest(folder)["status"] == "interrupted"

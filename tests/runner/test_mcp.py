@@ -107,18 +107,18 @@ async def test_the_budget_of_the_run_and_the_number_of_calls_of_a_session_hold()
 
 
 REFUSED = {
-    "a setting of runs": (("limit=3",), "limit: it does not apply to a server of tools; what does: toolset, .*"),
+    "a setting of runs": (("limit=3",), "limit: it does not apply to a server of tools; these do: toolset, .*"),
     "a budget of samples": (("budget.sample.calls=3",), "budget.sample.calls: it does not apply"),
     "another sample": (("--sample", "nobody"), "--sample: there is no 'nobody'; .*the dataset has"),
     "an unknown tool": (("condition=withhold", "condition.tools=[Scissors]"), "there is no tool 'Scissors'"),
     "another machine": (("--host", "0.0.0.0"), "--key-variable NAME is needed"),
     "no port": (("--port", "99999"), "--port 99999: a port is a number from 0 to 65535"),
     "an absent key": (("--key-variable", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
-    "no tool": (("toolset=none", "dataset=cab_mini", "seed=0"), "toolset: it has no tool to serve"),
+    "no tool": (("toolset=none", "dataset=cab_mini", "seed=0"), "toolset: it offers no tool"),
     "an unknown class": (("--permits", "xx"), "--permits: invalid choice: 'xx'"),
     "data of patients": (
         ("toolset=none", "dataset=cab_mini", "dataset.privacy=phi"),
-        "whoever connects gets data that are phi.*--permits phi",
+        "clients would receive phi data.*--permits phi",
     ),
 }
 

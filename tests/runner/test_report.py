@@ -141,7 +141,7 @@ def test_killed_run_is_reported_up_to_its_last_record(tmp_path, capsys):
     del notes["counts"]
     (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running"}))
     assert main(["table", str(folder)]) == 0
-    status = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
+    status = "Status running: it still runs or was killed (run.resume=FOLDER resumes it)"
     assert status in capsys.readouterr().out and status in (folder / "report.md").read_text()
 
 
@@ -163,8 +163,8 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["RUN"], "'RUN' is no command; tables: python -m runner.report table RUN"),
-        (["stratas", "RUN"], "'stratas' is no command; did you mean strata"),
+        (["RUN"], "'RUN' is not a command; tables: python -m runner.report table RUN"),
+        (["stratas", "RUN"], "'stratas' is not a command; did you mean strata"),
         (["tables", "a"], "did you mean table or samples or tools? tables: python -m runner.report table a\n"),
         (["page", "RUN", "--show", "012"], "python -m runner.report COMMAND FOLDER ..., or episode SAMPLE FOLDER"),
         (["tools"], "the following arguments are required: FOLDER"),
@@ -197,4 +197,4 @@ def test_bundle_does_not_overwrite_a_file(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     (tmp_path / "mine.zip").write_text("mine")
     assert main(["bundle", str(tmp_path / "mine.zip"), str(folder)]) == 2
-    assert "there is such a file already" in capsys.readouterr().err and (tmp_path / "mine.zip").read_text() == "mine"
+    assert "the file exists already" in capsys.readouterr().err and (tmp_path / "mine.zip").read_text() == "mine"

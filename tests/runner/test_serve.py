@@ -87,7 +87,7 @@ def test_unreadable_flag_is_refused_in_one_line_with_exit_2(capsys):
     for words in (["--port", "x"], ["--latncy", "1"]):
         assert main(words) == 2
         err = capsys.readouterr().err
-        assert err.startswith("error: ") and err.count("\n") == 1 and "--help lists what there is" in err
+        assert err.startswith("error: ") and err.count("\n") == 1 and "--help lists all of them" in err
 
 
 @slow

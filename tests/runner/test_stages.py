@@ -78,9 +78,9 @@ def test_the_published_setting_stops_for_edits_after_each_round(run_plain, home)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("stage=refine_prompts", "stage.train_records=20"), "20 training and 11 validation records are asked for"),
+        (("stage=refine_prompts", "stage.train_records=20"), "20 training and 11 validation records are requested"),
         (("stage=refine_prompts", "stage.trails=2"), "did you mean trials"),
-        (("stage=synthesize", "run.shard=1/2"), "run.shard: a stage is made as a whole"),
+        (("stage=synthesize", "run.shard=1/2"), "run.shard: a stage always runs as a whole"),
         (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
         (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be rewritten"),
         (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),
@@ -105,7 +105,7 @@ def test_stage_refuses_what_only_runs_obey(run_plain, home, stage):
     words = [f"agent={AGENTS[stage]}"] if stage in AGENTS else []
     done = run_plain(f"stage={stage}", *words, "limit=2", "epochs=2", "run.resume=last")
     assert done.code == 2 and not home.runs("scratch")
-    assert "limit and epochs and run.resume: a stage is made as a whole" in done.complaint
+    assert "limit and epochs and run.resume: a stage always runs as a whole" in done.complaint
 
 
 @pytest.mark.parametrize("stage", ["synthesize", "embed_records"])

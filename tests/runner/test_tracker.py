@@ -120,7 +120,7 @@ def test_a_marker_with_wrong_types_is_put_aside_and_the_others_are_sent(place, t
 def test_the_file_that_a_full_disk_could_not_take_is_named(tmp_path):
     database, full = tmp_path / "mlflow.db", os.strerror(errno.ENOSPC)
     written, copied = OSError(errno.ENOSPC, full, "run/a"), OSError(errno.ENOSPC, full, "run/a", None, "artifacts/a")
-    assert store.short(written, database) == f"run/a cannot be written: {full}; make room on its disk"
+    assert store.short(written, database) == f"run/a cannot be written: {full}; free space on its disk"
     assert store.short(disk.Unwritable(Path("run/a"), written), database) == store.short(written, database)
     assert store.short(copied, database).startswith("artifacts/a cannot be written")
     assert store.short(OSError(errno.ENOSPC, full), database).startswith(f"the disk of {database} or its artifacts is")
@@ -150,7 +150,7 @@ def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(p
 def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
     assert main([str(place)]) == 2 and main([]) == 2
     first, second = capsys.readouterr().err.splitlines()
-    assert first == f"no runs were tracked in {place}: go where runs were started, or name their PLACE"
+    assert first == f"no runs were tracked in {place}: start in the folder of the runs, or name their PLACE"
     assert "in outputs/.mlflow: " in second
     unsent.mark(config(place), "a", "run", tmp_path / "removed", **SINGLE)
     assert main([str(place)]) == 1
@@ -276,13 +276,13 @@ def test_a_damaged_database_is_named_with_what_to_do_and_left_as_it_is(place, tm
     place.mkdir()
     (place / "mlflow.db").write_bytes(content)
     unsent.mark(config(place), "id", "run", run_folder(tmp_path), **SINGLE)
-    advice = f"{place}/mlflow.db is damaged (file is not a database): rename it, and the next command makes a new one"
+    advice = f"{place}/mlflow.db is damaged (file is not a database): rename it, and the next command creates a new one"
     assert send_unsent(place).failed and len(unsent.markers(place)) == 1
     assert f"was not sent to MLflow: {advice}" in unsent.last_note(place)
     (marker,), writer = unsent.markers(place), RecordWriter(tmp_path / "run")
     Progress().send(marker, {"samples": 1})
     writer.close()
-    assert f"the run continues without it: {advice}" in unsent.last_note(place)
+    assert f"the run continues: {advice}" in unsent.last_note(place)
     assert ui.main(["--uri", f"sqlite:///{place}/mlflow.db"]) == 2 and advice in capsys.readouterr().err
     assert (place / "mlflow.db").read_bytes() == content
 
@@ -293,7 +293,7 @@ def test_a_disk_without_room_for_a_database_is_named_at_every_attempt(tmp_path):
         unsent.mark(config(disk), "id", "run", run_folder(tmp_path), **SINGLE)
         for _ in range(2):
             assert send_unsent(disk).failed
-            assert f"the disk of {disk}/mlflow.db or its artifacts is full: make room there" in unsent.last_note(disk)
+            assert f"the disk of {disk}/mlflow.db or its artifacts is full: free space there" in unsent.last_note(disk)
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
         assert send_unsent(disk).sent == 1 and unsent.markers(disk) == []
 
@@ -434,7 +434,7 @@ def test_progress_pauses_after_a_failure(place, tmp_path):
         RecordWriter(folder),
     )
     progress.send(marker, {"samples": 1})
-    assert unsent.last_note(place).startswith("MLflow does not get the progress, the run continues without it: ")
+    assert unsent.last_note(place).startswith("MLflow does not show the progress, the run continues: ")
     unsent.note(place, [])
     progress.send(marker, {"samples": 2})
     assert unsent.last_note(place) == ""
@@ -622,7 +622,7 @@ def test_texts_that_stay_here_are_reported_before_the_run(place, tmp_path, caplo
     tracking.mark_run(run_folder(tmp_path, privacy="phi"), settings)
     tracking.mark_run(run_folder(tmp_path, "other"), settings)
     (line,) = caplog.messages
-    assert line == f"texts of {tmp_path / 'run'} stay here: only figures are sent, see tracking.permits"
+    assert line == f"texts of {tmp_path / 'run'} are not sent, only figures are, see tracking.permits"
     assert describe.remember(tmp_path / "run", {})["id"], "by which MLflow knows the folder"
 
 

@@ -549,7 +549,7 @@ def test_a_run_with_a_changed_file_is_not_sent_until_it_is_as_it_was(base, name,
     marker = unsent.mark(settings, "a", "run", folder, **SINGLE)
     assert send.send_unsent(place, [marker]).failed and marker.exists()
     line = unsent.last_note(place)
-    assert line.startswith(f"{folder} was not sent to MLflow: {folder / name} was changed") and "; put it back" in line
+    assert line.startswith(f"{folder} was not sent to MLflow: {folder / name} was changed") and "; restore it" in line
     assert line.endswith(f"; then send again: python -m runner.report track {folder}") and "\n" not in line
     with pytest.raises(ConfigError, match=f"{name} was changed"):
         send.finish_sweep([folder, folder], settings, tag="s")
@@ -902,7 +902,7 @@ def test_a_collector_has_its_part_once_where_mlflow_is_down(tmp_path, collector,
 
 def test_a_header_that_cannot_be_sent_is_not_in_the_error(base, collector, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer%20SECRET%0Ax")
-    with pytest.raises(OSError, match="a header in OTEL_EXPORTER_OTLP_HEADERS, is not a valid one") as error:
+    with pytest.raises(OSError, match="a header in OTEL_EXPORTER_OTLP_HEADERS, is invalid") as error:
         otlp.send(make(base / "header/1", ["answered"]), config(base, "header", otlp=collector.url))
     assert "SECRET" not in str(error.value) and not collector.requests
 
@@ -962,5 +962,5 @@ def test_a_collector_gets_texts_of_patients_only_where_permitted(base, collector
 
 
 def test_a_collector_without_a_tracker_is_refused():
-    with pytest.raises(ConfigError, match=r"tracking\.otlp sends what tracking.uri has, which is null"):
+    with pytest.raises(ConfigError, match=r"tracking\.otlp needs tracking.uri, which is null"):
         Tracking(otlp="http://127.0.0.1:4318")

@@ -67,7 +67,7 @@ async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping
     if len(printed) > _OUTPUT:
         raise _failed(f"{command[-1]!r} printed more than {_OUTPUT:,} bytes")
     if process.returncode:
-        raise _failed(f"{command[-1]!r} {programs.ended(process, kept)}")
+        raise _failed(f"{command[-1]!r} {programs.describe_end(process, kept)}")
     return bytes(printed)
 
 

@@ -172,7 +172,7 @@ class Cab(FolderDataset[Row]):
         return {task: file for task, file in files.items() if task in self.tasks}
 
     def locate(self, split: str) -> list[Part]:
-        """Return the files of the tasks. Raises ConfigError when one that was asked for is missing."""
+        """Return the files of the tasks. Raises ConfigError when a requested one is missing."""
         if not self.root.is_dir():
             raise ConfigError(f"dataset.path: there is no folder {self.root}; {self.how}")
         files = self.paths(split)
@@ -193,7 +193,7 @@ class Cab(FolderDataset[Row]):
         return [*(part.file for part in parts), *sorted(within)]
 
     def identify(self, digest: str) -> str:
-        """Add what is chosen of the records."""
+        """Add the choice of records."""
         return content_key("" if self.per_task is None else f"{self.per_task}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[Row]:

@@ -24,7 +24,7 @@ from components.files.file_dataset import (
     task_sample,
 )
 from components.files.rows import Row, content_key, csv_records, json_object, json_records
-from components.text.answers import letter_of, lettered
+from components.text.answers import letter_of, letter_options
 
 Subject = Literal[
     "anatomy", "clinical_knowledge", "college_biology", "college_medicine", "medical_genetics", "professional_medicine"
@@ -154,7 +154,7 @@ class MedHalt(FileDataset[Row]):
 
     @property
     def split_names(self) -> Sequence[str]:
-        """Test, and what is left of the data where ``per_test`` is set."""
+        """The split test, and one with the rest of the data if ``per_test`` is set."""
         return ("test",) if self.per_test is None else ("test", "train")
 
     def paths(self, split: str) -> Mapping[str, Path]:
@@ -162,7 +162,7 @@ class MedHalt(FileDataset[Row]):
         return {test: Path(self.path) / "medhalt" / "datasets" / _TEST_FILES[test] for test in self.tests}
 
     def identify(self, digest: str) -> str:
-        """Add the tests and what is chosen of them."""
+        """Add the tests and the choice of their records."""
         return content_key(*self.tests, f"{self.per_test}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[Row]:
@@ -171,7 +171,7 @@ class MedHalt(FileDataset[Row]):
 
     def sample(self, item: Row, part: Part) -> Sample:
         """Make a question. Raises ConfigError."""
-        choices = lettered(_options(item))
+        choices = letter_options(_options(item))
         question = item.text("question").strip()
         if part.name == "fct":
             question += f"\nProposed answer, which may be wrong: {item.text('student_answer').strip()}"
@@ -232,7 +232,7 @@ class HaltMedVqa(ImageDataset):
 
     @property
     def split_names(self) -> Sequence[str]:
-        """Test, and what is left of the data where ``per_part`` is set."""
+        """The split test, and one with the rest of the data if ``per_part`` is set."""
         return ("test",) if self.per_part is None else ("test", "train")
 
     def paths(self, split: str) -> Mapping[str, Path]:
@@ -240,7 +240,7 @@ class HaltMedVqa(ImageDataset):
         return {part: Path(self.path) / "data" / _PART_FILES[part] for part in self.parts}
 
     def identify(self, digest: str) -> str:
-        """Add the parts and what is chosen of them."""
+        """Add the parts and the choice of their records."""
         return content_key(*self.parts, f"{self.per_part}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[ImageQuestion]:

@@ -12,7 +12,7 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.files.file_dataset import FileDataset, OneFile, Part, SampleDataset, draw, task_sample
-from components.files.rows import Row, content_key, existing, json_records
+from components.files.rows import Row, content_key, json_records, require_file
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class EmrQa(OneFile[Sample], SampleDataset):
     )
 
     def identify(self, digest: str) -> str:
-        """Add what is chosen of the file."""
+        """Add the choice of records in the file."""
         return content_key(*self.titles, f"{self.questions}/{self.seed}", digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
@@ -169,7 +169,7 @@ class MedMentions(FileDataset[Document]):
         return task_sample("medmentions", "data", name, self.ask, target, context=context, metadata=facts)
 
     def _list(self, split: str) -> Path:
-        return existing(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)
+        return require_file(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)
 
 
 def documents(lines: Iterable[str], place: str) -> Iterator[Document]:

@@ -20,7 +20,7 @@ from components.files.file_dataset import (
     task_sample,
 )
 from components.files.rows import Row, content_key, json_records
-from components.text.answers import letter_of, lettered
+from components.text.answers import letter_of, letter_options
 
 _PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "para")}
 
@@ -179,7 +179,7 @@ class OmniMedVqa(ImageDataset):
         """Make a question. Raises ConfigError."""
         row = item.row
         options = [row.text(key) for letter in "ABCD" if row.values.get(key := f"option_{letter}") is not None]
-        choices = lettered(option.strip() for option in options)
+        choices = letter_options(option.strip() for option in options)
         letter = letter_of(choices, row.text("gt_answer"))
         if letter is None or len(choices) < 2:
             raise row.error("gt_answer", f"must be one of {list(choices.values())}, found {row.text('gt_answer')!r}")

@@ -21,7 +21,7 @@ from math import isclose
 
 from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.scorers.texts import number, numbers
-from components.text.answers import announced, conclusion
+from components.text.answers import announced_answer, conclusion
 
 _BARE = re.compile(r"\d++\.*+\d*+")
 _OUT_OF = re.compile(
@@ -74,7 +74,7 @@ def read_number(text: str) -> float | None:
     """The number that an answer gives; None when there is none."""
     if (whole := number(conclusion(text))) is not None:
         return whole
-    if reply := announced(text):
+    if reply := announced_answer(text):
         values = numbers(reply.rpartition("=")[2]) or numbers(reply)
         return values[0] if values else None
     values = numbers(text)

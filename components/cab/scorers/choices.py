@@ -50,7 +50,7 @@ def strict(case: Case) -> Reading:
     return Reading(float(read == letter), read, letter)
 
 
-def wants_refusal(case: Case) -> bool:
+def expects_refusal(case: Case) -> bool:
     """Whether the right answer is that the question cannot be answered."""
     return _accepted(case) is not None or _UNKNOWABLE.search(_gold(case)[1]) is not None
 

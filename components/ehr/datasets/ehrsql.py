@@ -21,7 +21,7 @@ from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording,
 from components.files.attachments import attach
 from components.files.file_dataset import HOW, NO_RESULT, FolderDataset, Part, add_request, task_sample
 from components.files.folders import keep_json
-from components.files.rows import existing, files_digest
+from components.files.rows import files_digest, require_file
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly, require_readable
@@ -82,7 +82,7 @@ class Ehrsql(Files2022):
         how = f"{_BUILD} name it in dataset.sqlite; {_WITHOUT} dataset=ehr_mini, ehragent_demo or ehrsql2024"
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {how}")
-        return existing(Path(self.sqlite[name]).expanduser(), how, "database")
+        return require_file(Path(self.sqlite[name]).expanduser(), how, "database")
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class CabEhrsql2022(Files2022):
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file, which must be readable. Raises ConfigError."""
         how = f"{_BUILD} give dataset.sqlite=...; {_WITHOUT} dataset=cab_ehragent_demo or dataset=cab_ehrsql"
-        return require_readable(existing(Path(self.sqlite).expanduser(), how, "database"))
+        return require_readable(require_file(Path(self.sqlite).expanduser(), how, "database"))
 
 
 def ehrsql_file(path: str, database: str, split: str) -> Path:
@@ -193,7 +193,7 @@ class EhrAgentEdition(FolderDataset[Sample], RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file. Raises ConfigError."""
-        return existing(self._file(self.sqlite, name), self.how, "database")
+        return require_file(self._file(self.sqlite, name), self.how, "database")
 
     def _file(self, name: str, database: str) -> Path:
         return self.root / name.replace("{database}", database)
@@ -234,4 +234,4 @@ class CabEhrAgentDemo(RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file, which must be readable. Raises ConfigError."""
-        return require_readable(existing(Path(self.path).expanduser() / name / f"{name}.db", self.how, "database"))
+        return require_readable(require_file(Path(self.path).expanduser() / name / f"{name}.db", self.how, "database"))

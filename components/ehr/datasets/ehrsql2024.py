@@ -22,7 +22,7 @@ from components.ehr.datasets.ehrsql import ehrsql_file
 from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, ehr_questions
 from components.files.attachments import attach
 from components.files.file_dataset import HOW, NO_RESULT, OneFile, Part, add_request, task_sample
-from components.files.rows import Row, existing, json_mapping, json_records
+from components.files.rows import Row, json_mapping, json_records, require_file
 from components.sql.reading import require_readable
 from components.text.values import cells
 
@@ -38,18 +38,20 @@ HOW_2024 = HOW.format(
 def split_files(path: str | Path, split: str) -> list[Path]:
     """Return questions, SQL and answers of a split. Raises ConfigError when one is missing."""
     folder = Path(path) / _FOLDER / split
-    return [existing(folder / f"{name}.json", HOW_2024) for name in ("data", "label", "answer")]
+    return [require_file(folder / f"{name}.json", HOW_2024) for name in ("data", "label", "answer")]
 
 
 def database_2024(path: str | Path) -> Path:
     """Return the MIMIC-IV demo database. Raises ConfigError when it is missing."""
-    return existing(Path(path) / _FOLDER / "mimic_iv.sqlite", HOW_2024)
+    return require_file(Path(path) / _FOLDER / "mimic_iv.sqlite", HOW_2024)
 
 
 def questions_2024(data: Path) -> Iterator[EhrQuestion]:
     """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError. Patient
     and template, with its slots left open, are there where annotated. ``row.values`` has the answer, a list as text."""
-    labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
+    labels, answers = (
+        json_mapping(require_file(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json")
+    )
     path = data.with_name("annotated.json")
     annotated: dict[str, tuple[str | None, str | None]] = {}
     for row in json_records(path) if path.is_file() else ():
@@ -216,4 +218,4 @@ class EhrHalt(RecordDataset):
             return database_2024(self._newer)
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {_HOW_DATABASE}")
-        return require_readable(existing(Path(self.sqlite[name]).expanduser(), _HOW_DATABASE, "database"))
+        return require_readable(require_file(Path(self.sqlite[name]).expanduser(), _HOW_DATABASE, "database"))

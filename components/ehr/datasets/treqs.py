@@ -16,7 +16,7 @@ from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording
 from components.ehr.metadata import metadata
 from components.files.file_dataset import HOW, Part
-from components.files.rows import existing, json_lines
+from components.files.rows import json_lines, require_file
 from components.sql.complexity import n_columns
 from components.text.values import cells
 
@@ -85,7 +85,7 @@ class Treqs(RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file. Raises ConfigError."""
-        return existing(Path(self.sqlite).expanduser(), _HOW_DATABASE, "database")
+        return require_file(Path(self.sqlite).expanduser(), _HOW_DATABASE, "database")
 
     @property
     def _wording(self) -> str:

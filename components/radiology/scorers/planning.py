@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from components.core.traits import ScorerTraits
 from components.radiology.attempt import Attempt, Graded, Published
-from components.radiology.execution import Execution, decided, ground_truth
+from components.radiology.execution import Execution, ground_truth, planned_chain
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, OS
 
@@ -92,5 +92,5 @@ class Chain(Graded):
         failures = switches.planning_scope == "all" or self.kind(one.trajectory) == "baseline"
         if not failures and not execution.success(switches):
             return _NONE
-        decision = None if execution.plan is None else decided(execution.plan, switches)
+        decision = None if execution.plan is None else planned_chain(execution.plan, switches)
         return planning(one.task.id, decision, execution.categories(switches), switches)

@@ -1,4 +1,4 @@
-"""What is wrong with the questions of a synthetic record."""
+"""Checks of the questions of a synthetic record."""
 
 import re
 from collections.abc import Iterator, Mapping

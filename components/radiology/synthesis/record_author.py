@@ -102,7 +102,7 @@ class Author:
     prompts: str
 
     async def draft(self, cell: Cell, attempt: int, last: Draft | None) -> Draft:
-        """One attempt; a record that was sound is kept, and only its questions are asked for again."""
+        """One attempt; a record that was sound is kept, and only its questions are requested again."""
         found: list[Draft] = []
         kept = last.record if last is not None and last.sound else None
 

@@ -18,11 +18,11 @@ import orjson
 from annotated_types import Ge
 from pydantic import StringConstraints
 
-from components.core.concurrency import together
+from components.core.concurrency import gather_all
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName, StageTraits
-from components.core.usage import Purposes, summed, usage_lines
+from components.core.usage import Purposes, sum_usages, usage_lines
 from components.files.folders import NEW, MadeFolder
 from components.radiology.study import LISTS, parse_records
 from components.radiology.synthesis.checks import words
@@ -132,8 +132,8 @@ class _Writing:
         author, missing = Author(self.context, self.setting.prompts), [*self.cells]
         why: dict[str, Draft] = {}
         for attempt in range(1, self.setting.attempts + 1):
-            drafts = await together(author.draft(cell, attempt, why.get(cell.id)) for cell in missing)
-            self.usage = summed([self.usage, *(draft.usage for draft in drafts)])
+            drafts = await gather_all(author.draft(cell, attempt, why.get(cell.id)) for cell in missing)
+            self.usage = sum_usages([self.usage, *(draft.usage for draft in drafts)])
             for cell, draft in zip(missing, drafts, strict=True):
                 record = {} if draft.flaws else _texts(draft.record, {})
                 asked = {} if draft.flaws else _texts(None, draft.questions)

@@ -49,7 +49,7 @@ class Harm:
 
     @property
     def traits(self) -> ScorerTraits:
-        """All but what is right is better low."""
+        """Lower is better for all scores except those of right answers."""
         types = [
             ERROR.format(name) for name in dict.fromkeys(name for one in self.tables.values() for name in one.errors)
         ]

@@ -1,4 +1,4 @@
-"""An episode as tables of errors look at it, and which error it is."""
+"""An episode as input for tables of errors, and its error."""
 
 import re
 from collections.abc import Mapping, Sequence

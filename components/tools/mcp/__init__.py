@@ -123,7 +123,7 @@ class Mcp:
             raise ConfigError(missing)
         if not self.servers:
             how = "toolset.servers={calc:{command:[python,server.py]}} or {calc:{url:http://127.0.0.1:8000/mcp}}"
-            raise ConfigError(f"servers: there is none; name at least one: {how}")
+            raise ConfigError(f"servers: empty; name at least one: {how}")
         for name, server in self.servers.items():
             server.check(f"servers.{name}")
 

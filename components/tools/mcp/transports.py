@@ -86,7 +86,7 @@ async def _read(
             await asyncio.wait_for(process.wait(), 1)
             await asyncio.wait({tail}, timeout=1)
         has_ended = process.returncode is not None
-        diagnostics.problem = programs.ended(process, kept) if has_ended else "closed its output"
+        diagnostics.problem = programs.describe_end(process, kept) if has_ended else "closed its output"
 
 
 async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:

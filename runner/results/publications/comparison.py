@@ -1,5 +1,5 @@
-"""A row of runs and the published rows for it: what is compared with what, over which parts; in what the runs differ
-from the published setting, by name, and what is odd in what is published."""
+"""A row of runs and the published rows for it: the compared values and parts, the deviations from the published
+setting, and peculiarities of the published values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class PublishedComparison:
 
     @property
     def common(self) -> list[str]:
-        """The groups of which all that is compared here has a mean."""
+        """The groups for which all compared methods have a mean."""
         return shared_groups([self.outer, *(one.outer for one in self.published)])
 
     def over(self, groups: Sequence[str] | None = None) -> Metric:
@@ -143,7 +143,8 @@ class Deviation:
 
 
 def deviations(compared: PublishedComparison) -> list[str]:
-    """What differs between the runs of a row and the published ones: settings, sizes, unscored, tasks of one side."""
+    """The differences between the runs of a row and the published ones: settings, sizes, unscored, tasks of one
+    side."""
     if compared.line is None or not compared.published:
         return ["no published row has these settings"]
     found = [one.text for one in of_runs(compared.paper, compared.line, compared.backbones, compared.row.runs)]
@@ -173,7 +174,7 @@ def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[R
 
 
 def remarks(compared: PublishedComparison) -> list[str]:
-    """What is odd in the published rows: means that do not follow from their values, notes on single values."""
+    """Peculiarities of the published rows: means that do not follow from their values, notes on single values."""
     slips = [slip for one in compared.published for slip in one.slips]
     tasks = {path[-1] for path in compared.leaves}
     noted = [(one.label, task, note) for one in compared.published for task, note in one.notes.items()]

@@ -102,7 +102,7 @@ class PublishedNumber:
 
 
 def numbers(gain: PublishedGain) -> list[PublishedNumber]:
-    """What is published of a gain, number by number."""
+    """The published numbers of a gain."""
     aside = [gain.aside] if gain.aside else []
     relative = [*aside, "relative gains have no interval here"]
     values = (("gain", gain.absolute, aside), ("relative gain", gain.relative, relative), ("score", gain.value, aside))

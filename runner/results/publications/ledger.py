@@ -118,7 +118,7 @@ def _entry(
     paper: Paper, cell: PublishedCell, bars: Sequence[str], ours: Metric = _NOTHING, run: str = "", samples: str = "",
     deviations: Sequence[str] = (),
 ) -> Entry:  # fmt: skip
-    """A cell with its verdict; one that no run can be compared with says so, and not that there is no run."""
+    """A cell with its verdict; a cell that no run can be compared with has that reason, not the lack of a run."""
     aside = why_aside(paper.states, cell) if paper.states else ""
     inherent = bool(aside) or cell.value is None or cell.relation in INEXACT
     bars = [*([aside] if aside else []), *(bar for bar in bars if bar != NO_RUN or not inherent)]

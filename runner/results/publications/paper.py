@@ -157,7 +157,7 @@ class Article:
     aside: Mapping[str, str] = field(default_factory=dict)
 
     def settings(self, method: str) -> dict[str, Any]:
-        """Key of a config -> what is published for a method."""
+        """Key of a config -> the published setting of a method."""
         stated = {
             "model.temperature": self.temperature, "model.top_p": self.top_p, "seed": self.seed, "epochs": self.epochs,
             "agent.shots": self.demonstrations, "memory.samples": self.memory, "profile": self.profile,
@@ -232,7 +232,7 @@ class Paper:
 
     @property
     def flat(self) -> bool:
-        """Whether tasks are in no groups: then each is a group of its own."""
+        """Whether tasks have no groups; then each task is a group."""
         return self.columns.inner == self.columns.outer
 
     @property
@@ -260,7 +260,7 @@ class Paper:
 
 
 def meets(found: object, wanted: object) -> bool:
-    """Whether a setting is what is wanted, or among it."""
+    """Whether a setting equals the expected value, or is among the expected values."""
     return found in wanted if isinstance(wanted, list | tuple) else found == wanted
 
 

@@ -180,7 +180,7 @@ def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> 
     whom = f"the best of {', '.join(named)}" if len(named) > 1 else named[0] if named else "the best other method"
     missing = [name for name in baselines if name not in named]
     notes = [f"compare.baselines: no method here is {' or '.join(missing)}"] if missing else []
-    notes += [f"lower is better: a gain is by how much {name} is lower" for name in _low_scores(grid)]
+    notes += [f"lower is better: a gain is a decrease of {name}" for name in _low_scores(grid)]
     notes += [_TESTS, *([_CHOSEN] if len(named) > 1 else [] if named else [_BEST_OTHER])]
     if unpaired:
         notes.append("episodes without a scored partner, left out: " + ", ".join(unpaired))

@@ -22,7 +22,7 @@ _INTRO = (
     "answers with a confidence of 80 % four in five are right. Answers whose confidence was not stated are in neither, "
     "nor are refusals, which have a table. Definitions and sources: docs/guides/confidence.md."
 )
-_NO_SHARE = "left out, since the score that decides is no share of what is right, 0 to 1 and better high: "
+_NO_SHARE = "left out, since the score that decides is not a share from 0 to 1 that is better high: "
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Forked:
 
     @property
     def control(self) -> Run:
-        """Continued as it was."""
+        """Continued unchanged."""
         return self.arms[CONTROL]
 
     @cached_property

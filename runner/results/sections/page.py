@@ -74,7 +74,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # begins the name of a fo
 
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
-    that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
+    that of a run in its own folder, and left as it is. Raises ConfigError if a file cannot be written."""
     folder, described = home.resolve().name, about(runs)
     if title is None and _TIME.match(folder):
         title, described = what_ran(runs), f"{folder}; {described}"

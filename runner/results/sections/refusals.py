@@ -1,8 +1,6 @@
-"""Refusals: what was missing against what the agent named.
-
-The facts of a record say what its condition did: ``kind`` whether anything is missing, a field such as ``ability`` what
-a right refusal says there; ``accepted`` are the categories that will do, ``withheld`` the tools that were taken away.
-"""
+"""Refusals: the missing tool against the one that the agent named. The facts of a record describe its condition:
+``kind`` whether anything is missing, a field such as ``ability`` what a right refusal says there; ``accepted`` are the
+categories that will do, ``withheld`` the tools that were taken away."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

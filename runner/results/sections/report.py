@@ -23,7 +23,7 @@ _EXPLAINED = (
     "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
     "studentised bootstrap over patients, with fewer than ten of them a score interval "
     "(docs/explanation/statistics.md). `n too small`: fewer than two patients or four samples; `does not vary`: "
-    "nothing says how far such a number could reach. "
+    "no spread was seen, so its precision is unknown. "
     "The ceiling is what a perfect agent reaches here. Every step is in `records.jsonl`, its texts in "
     "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`."
 )
@@ -174,8 +174,8 @@ def status_line(manifest: Manifest, n_records: int | None = None) -> str:
     """How the run ended, in one sentence; or that it did not. ``n_records``: as many are there now."""
     if not (counts := manifest.get("counts")):
         return (
-            f"Status {manifest.get('status')}: it has not ended: it still runs or was killed (run.resume=FOLDER "
-            "resumes it); what follows is of the episodes finished so far."
+            f"Status {manifest.get('status')}: it still runs or was killed (run.resume=FOLDER "
+            "resumes it); the following is about the episodes finished so far."
         )
     done = f"{counts['finished']} of {counts['wanted']} episodes finished, {counts['errored']} errored"
     if n_records is not None and n_records < counts["finished"]:

@@ -115,8 +115,8 @@ def section(runs: Sequence[Run]) -> Section | None:
         for one in tools
     ]
     intro = (
-        "Counted are the committed actions. Tools of a category are taken together, others have their names; "
-        "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: not a "
+        "The committed actions are counted. Tools of a category are grouped, others are listed by name; "
+        "matching: of the part's own dimension; misuse: the input that the tool takes was missing; malformed: not a "
         "tool that was offered."
     )
     parts = [actions, _map(tools), Sheet("Shares by tool", heads, lines, keys=3)]

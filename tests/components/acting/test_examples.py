@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from components.acting.examples import Example, as_examples, fitting, kind, own_examples, rationale_of, rationales
+from components.acting.examples import (
+    Example,
+    as_examples,
+    fitting_examples,
+    kind,
+    own_examples,
+    rationale_of,
+    rationales,
+)
 from components.cab.datasets.choices import MmluMed
 from components.core.errors import ConfigError
 from components.core.types import Problem
@@ -39,18 +47,18 @@ def test_own_examples_are_five_of_each_form_with_rationales_and_spread_answers()
 def test_examples_of_the_same_kind_and_number_of_options_come_first_and_once():
     five = {**LETTERS, "E": "beriberi"}
     found = [example("five", five), example("decided", DECISION), example("four", LETTERS), example("again", LETTERS, "Which is four?"), example("open")]  # fmt: skip
-    assert [one.id for one in fitting(Problem("p", "?", LETTERS), found)] == ["four", "five"]
-    assert [one.id for one in fitting(Problem("p", "?", five), found)] == ["five", "four"]
-    assert [one.id for one in fitting(Problem("p", "?", {"A": "yes", "B": "no"}), found)] == ["decided"]
-    assert [one.id for one in fitting(Problem("p", "How much?"), found)] == ["open"]
+    assert [one.id for one in fitting_examples(Problem("p", "?", LETTERS), found)] == ["four", "five"]
+    assert [one.id for one in fitting_examples(Problem("p", "?", five), found)] == ["five", "four"]
+    assert [one.id for one in fitting_examples(Problem("p", "?", {"A": "yes", "B": "no"}), found)] == ["decided"]
+    assert [one.id for one in fitting_examples(Problem("p", "How much?"), found)] == ["open"]
 
 
 def test_a_question_that_names_its_decisions_is_shown_only_those():
     named = [example(word, question=f"Is it {word}?\nAnswer with yes, no or maybe.", answer=word) for word in ("yes", "maybe")]  # fmt: skip
-    assert [one.id for one in fitting(Problem("p", "So?\nAnswer with yes or no."), [example("open"), *named])] == [
-        "yes"
-    ]
-    assert [one.id for one in fitting(Problem("p", "So?\nyes, no or maybe"), named)] == ["yes", "maybe"]
+    assert [
+        one.id for one in fitting_examples(Problem("p", "So?\nAnswer with yes or no."), [example("open"), *named])
+    ] == ["yes"]
+    assert [one.id for one in fitting_examples(Problem("p", "So?\nyes, no or maybe"), named)] == ["yes", "maybe"]
 
 
 def test_a_question_is_known_by_its_words_with_a_line_before_or_behind_it():

@@ -1,4 +1,4 @@
-from components.building import builds, first_refusal, may_build, used
+from components.building import builds, built_tool_calls, first_refusal, may_build
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
 
@@ -27,7 +27,7 @@ def test_requests_are_read_in_order_and_only_committed_ones():
 def test_calls_of_built_tools_are_known_by_the_mark_of_their_cards():
     offered = (ToolSpec("Bmi", "", facts={"built": True}), ToolSpec("Plan", ""))
     trajectory = Trajectory([step(saw("Bmi"), saw("Plan")), step(saw("Bmi", "failed"))], offered)
-    assert [one.error for one in used(trajectory)] == [None, "failed"]
+    assert [one.error for one in built_tool_calls(trajectory)] == [None, "failed"]
 
 
 def test_the_first_refusal_counts_where_the_episode_continued_with_a_built_tool():

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.building.specification import fault, is_finite, kind, read, read_reply
+from components.building.specification import is_finite, kind, read, read_reply, schema_error
 from components.core.errors import ToolError
 from tests.components.building.formulas import CLEARANCE
 from tests.table import each_row
@@ -93,7 +93,7 @@ FAULTS = {
 
 @each_row("values, words", FAULTS.values())
 def test_values_are_held_against_the_schema(values, words):
-    fault_text = fault(CLEARANCE["parameters"], values)
+    fault_text = schema_error(CLEARANCE["parameters"], values)
     assert words in fault_text and bool(fault_text) == bool(words)
 
 
@@ -106,8 +106,8 @@ def test_errors_are_reported_in_few_words_for_any_request():
 
 def test_items_of_a_list_and_open_upper_ends_are_looked_at():
     numbers = schema(xs={"type": "array", "items": {"type": "number", "exclusiveMaximum": 5}})
-    assert fault(numbers, {"xs": [1, 4.9]}) == ""
-    assert "has an item that is not below 5" in fault(numbers, {"xs": [1, 5]})
+    assert schema_error(numbers, {"xs": [1, 4.9]}) == ""
+    assert "has an item that is not below 5" in schema_error(numbers, {"xs": [1, 5]})
 
 
 def test_a_text_may_hold_a_specification():

@@ -1,7 +1,7 @@
 import pytest
 
 from components.building.specification import read
-from components.building.testing import Verdict, called, is_close, verdict_on
+from components.building.testing import Verdict, is_close, run_call, verdict_on
 from components.core.errors import ModelError
 from components.sandbox import SandboxError
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG
@@ -101,8 +101,8 @@ async def test_a_withheld_example_is_not_disclosed(sandbox):
 
 async def test_a_call_gives_an_output_or_an_error_message(sandbox):
     given = {"age": 60, "weight": 72, "creatinine": 1}
-    assert await called(RIGHT, SPEC.name, given, sandbox) == {"output": 80.0}
-    assert "SystemExit" in (await called("raise SystemExit\n", SPEC.name, given, sandbox))["error"]
+    assert await run_call(RIGHT, SPEC.name, given, sandbox) == {"output": 80.0}
+    assert "SystemExit" in (await run_call("raise SystemExit\n", SPEC.name, given, sandbox))["error"]
 
 
 class Bare:

@@ -1,4 +1,4 @@
-from components.building.specification import fault, read
+from components.building.specification import read, schema_error
 from components.building.testing import MOST, trials
 from tests.components.building.formulas import CLEARANCE
 
@@ -15,7 +15,7 @@ def test_every_trial_is_valid_and_none_is_an_example():
     spec = read(CLEARANCE)
     found = trials(spec)
     shown = [one.input for one in spec.examples]
-    assert found and all(not fault(spec.parameters, given) and given not in shown for given in found)
+    assert found and all(not schema_error(spec.parameters, given) and given not in shown for given in found)
 
 
 def test_the_ends_of_ranges_each_value_and_what_may_be_left_out_are_tried():

@@ -85,7 +85,7 @@ def test_the_first_makes_the_tools_that_it_makes_alone():
 )
 @each_row("then", [RedundantHigh(PAPER), Baseline(PAPER), InsufficientConfig2(PAPER)])
 def test_a_set_of_tools_that_would_undo_the_first_condition_is_refused(first, name, then):
-    with pytest.raises(ConfigError, match=f"nothing is left of '{name}' before it: let it be condition.first"):
+    with pytest.raises(ConfigError, match=f"would undo '{name}' before it: choose it as condition.first"):
         Both(first, then).offer(Radiology(PAPER).open(STUDY), STUDY, Random(3))
 
 

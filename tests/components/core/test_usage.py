@@ -1,6 +1,6 @@
 from components.core.messages import Message, Usage
 from components.core.types import Step, Trajectory
-from components.core.usage import summed, usage_lines, usage_of
+from components.core.usage import sum_usages, usage_lines, usage_of
 
 
 def trajectory_of(*calls):
@@ -20,9 +20,9 @@ def test_calls_are_counted_in_total_and_by_purpose_and_a_judge_s_apart():
 
 def test_usages_are_added_and_a_value_unknown_for_one_is_unknown_for_all():
     one, two = (usage_of(trajectory_of(("act", 10, 2, usd), ("plan", 1, 1, 0.0)))["purposes"] for usd in (0.5, None))
-    assert summed([one, one])["act"] == {"calls": 2, "input_tokens": 20, "output_tokens": 4, "cost_usd": 1.0}
-    assert summed([one, two])["act"]["cost_usd"] is None and summed([one, two])["plan"]["cost_usd"] == 0.0
-    assert summed([]) == {}
+    assert sum_usages([one, one])["act"] == {"calls": 2, "input_tokens": 20, "output_tokens": 4, "cost_usd": 1.0}
+    assert sum_usages([one, two])["act"]["cost_usd"] is None and sum_usages([one, two])["plan"]["cost_usd"] == 0.0
+    assert sum_usages([]) == {}
 
 
 def test_a_line_for_each_purpose():

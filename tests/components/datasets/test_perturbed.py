@@ -11,7 +11,7 @@ from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.core.types import Problem, Sample
 from components.datasets import perturbed
-from components.datasets.perturbed import Perturbed, paraphrased, shortened
+from components.datasets.perturbed import Perturbed, drop_context, paraphrase
 from runner.config.build import construct
 from runner.config.errors import ConfigErrors
 from tests.table import each_row
@@ -91,7 +91,7 @@ def test_words_are_replaced_from_the_table():
 
 
 def test_a_capital_stays_a_capital():
-    found = paraphrased(Problem("1", "What was the dose? Tell what was the dose."), Random(1)).question
+    found = paraphrase(Problem("1", "What was the dose? Tell what was the dose."), Random(1)).question
     assert found[0] in "TW" and found.split("? ")[1].startswith("Tell ")
 
 
@@ -105,10 +105,10 @@ def test_the_table_says_something_else_each_time_and_never_its_own_phrase():
 
 def test_context_loses_sentences_but_never_all():
     problem = Problem("1", "Why?", context="One. Two. Three.\nFour.")
-    found = {shortened(problem, 0.5, Random(n)).context for n in range(60)}
+    found = {drop_context(problem, 0.5, Random(n)).context for n in range(60)}
     assert "" not in found and problem.context not in found
     assert {text.count(".") for text in found} == {1, 2, 3} and "One. Two. Three." in found
-    assert shortened(replace(problem, context="One only"), 0.9, Random(1)).context == "One only"
+    assert drop_context(replace(problem, context="One only"), 0.9, Random(1)).context == "One only"
 
 
 def test_without_context_a_question_with_options_loses_what_comes_before_it_asks():
@@ -116,9 +116,9 @@ def test_without_context_a_question_with_options_loses_what_comes_before_it_asks
         question = sample.problem.question
         assert question.endswith("Which of the following is most likely?") and 2 <= question.count(".") + 1 <= 3
     bare = Problem("1", STORY)
-    assert shortened(bare, 0.5, Random(1)) is bare
+    assert drop_context(bare, 0.5, Random(1)) is bare
     short = Problem("1", "Which?", FOUR)
-    assert shortened(short, 0.5, Random(1)) is short
+    assert drop_context(short, 0.5, Random(1)) is short
 
 
 def test_the_perturbation_is_recorded():

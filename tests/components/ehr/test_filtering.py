@@ -6,7 +6,7 @@ import pytest
 
 from components.ehr.errors import EhrError
 from components.ehr.filtering import filter_rows
-from components.ehr.tables import framed
+from components.ehr.tables import to_frame
 from tests.components.ehr.ward import in_memory, ward
 from tests.slow import slow
 from tests.table import each_row
@@ -109,7 +109,7 @@ def test_rows_are_renumbered_and_the_given_table_is_unchanged():
 @each_row("condition", ["X>=100", "X!=5000", "X in [7, 8]"])
 def test_many_rows_and_several_chunks_give_the_same(condition):
     numbers = pa.chunked_array([list(range(4000)), list(range(4000, 10_000))])
-    found = filter_rows(framed({"X": numbers, "Y": numbers.cast(pa.string())}), condition)
+    found = filter_rows(to_frame({"X": numbers, "Y": numbers.cast(pa.string())}), condition)
     wanted = [n for n in range(10_000) if {"X>=100": n >= 100, "X!=5000": n != 5000}.get(condition, n in (7, 8))]
     assert found["X"].tolist() == wanted and found["Y"].tolist() == list(map(str, wanted))
     assert found.index.tolist() == list(range(len(wanted)))
@@ -143,7 +143,7 @@ def test_a_megabyte_is_answered_quickly_and_shortly(condition):
 
 def test_a_comparison_over_many_rows_is_quick():
     numbers = pa.array(range(200_000))
-    table = framed({"X": numbers, "Y": numbers.cast(pa.string()), "Z": numbers.cast(pa.float64())})
+    table = to_frame({"X": numbers, "Y": numbers.cast(pa.string()), "Z": numbers.cast(pa.float64())})
     seconds = []
     for _ in range(5):
         started = perf_counter()

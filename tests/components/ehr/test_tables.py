@@ -5,7 +5,7 @@ import pytest
 from components.ehr.columns import prepare
 from components.ehr.errors import EhrError
 from components.ehr.metadata import Metadata
-from components.ehr.tables import Tables, column, framed, require_table
+from components.ehr.tables import Tables, column, require_table, to_frame
 from tests.components.ehr.ward import WARD, ward, ward_file
 from tests.table import each_row
 
@@ -73,7 +73,7 @@ def test_values_added_by_code_become_numbers_or_texts(cells, kind, values):
 
 
 def test_nan_that_arrow_worked_out_is_missing():
-    frame = framed({"X": pa.array([float("nan"), 2.0])})
+    frame = to_frame({"X": pa.array([float("nan"), 2.0])})
     assert column(frame, "X", "X").to_pylist() == [None, 2.0]
 
 

@@ -2,7 +2,7 @@ from random import Random
 
 from components.core.tools import NoState
 from components.core.types import Observation
-from components.faults.marks import change_values, memory_behind, shifted
+from components.faults.marks import change_values, memory_behind, shift_numbers
 from components.radiology.memory import open_memory
 from tests.failing import STUDY
 from tests.golden.vectors import PAPER
@@ -55,27 +55,27 @@ def test_only_tools_over_a_memory_have_values():
     ],
 )
 def test_a_number_is_off_by_its_share_in_its_own_digits(text, either):
-    found = {shifted(text, 0.2, Random(n)).text for n in range(40)}
+    found = {shift_numbers(text, 0.2, Random(n)).text for n in range(40)}
     assert found == either
 
 
 @each_row("text", ["2105-03-04 12:30:00", "TR5", "id_12", "v1.2.3", "3/4", "none"])
 def test_dates_times_and_identifiers_stay(text):
-    assert shifted(text, 0.2, Random(1)) == (text, 0)
+    assert shift_numbers(text, 0.2, Random(1)) == (text, 0)
 
 
 def test_any_digits_count_where_a_value_is_a_code():
-    assert shifted("TR5", 0.2, Random(1), whole=True).text in ("TR4", "TR6")
+    assert shift_numbers("TR5", 0.2, Random(1), whole=True).text in ("TR4", "TR6")
 
 
 def test_all_numbers_are_counted():
-    assert shifted("1 and 2 on 2105-03-04", 0.2, Random(1)).n == 2
+    assert shift_numbers("1 and 2 on 2105-03-04", 0.2, Random(1)).n == 2
 
 
 def test_a_number_may_have_more_digits_than_arithmetic_has_by_itself():
-    found = shifted(f"{2**200} or {'5' * 40}.5", 0.2, Random(1))
+    found = shift_numbers(f"{2**200} or {'5' * 40}.5", 0.2, Random(1))
     assert found.n == 2 and len(found.text) == len(f"{2**200} or {'5' * 40}.5")
 
 
 def test_a_small_number_is_written_as_it_was():
-    assert "E" not in shifted("0.000000000001", 0.2, Random(1)).text
+    assert "E" not in shift_numbers("0.000000000001", 0.2, Random(1)).text

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from components.faults.detection import says_wrong
+from components.faults.detection import find_fault_statement
 from tests.slow import slow
 from tests.table import each_row
 
@@ -38,7 +38,7 @@ TOOLS = ["Calculator", "TOOL3", "Plan"]
     ],
 )
 def test_a_text_reports_a_tool_fault(text):
-    assert says_wrong([text], TOOLS)
+    assert find_fault_statement([text], TOOLS)
 
 
 @each_row(
@@ -79,27 +79,29 @@ def test_a_text_reports_a_tool_fault(text):
     ],
 )
 def test_a_text_does_not_report_a_tool_fault(text):
-    assert says_wrong([text], TOOLS) == ""
+    assert find_fault_statement([text], TOOLS) == ""
 
 
 def test_a_tools_name_is_a_word_for_it_where_it_is_offered():
-    assert says_wrong(["Medrag is unavailable."], ["Medrag"]) and not says_wrong(["Medrag is unavailable."], [])
+    assert find_fault_statement(["Medrag is unavailable."], ["Medrag"]) and not find_fault_statement(
+        ["Medrag is unavailable."], []
+    )
 
 
 def test_the_matching_sentence_is_returned():
-    said = says_wrong(["All is well.", "I go on. The tool failed twice. So what."], TOOLS)
+    said = find_fault_statement(["All is well.", "I go on. The tool failed twice. So what."], TOOLS)
     assert said == "The tool failed twice."
 
 
 @pytest.mark.parametrize("said", ["[Note] I go on.\nThe tool failed.", '{\n "a": {\n  "b": 1\n }\n}\nThe tool failed.'])
 def test_text_after_brackets_is_considered(said):
-    assert says_wrong([said], TOOLS) == "The tool failed."
-    assert says_wrong(['{\n "error": [\n  "the tool failed"\n ]\n}'], TOOLS) == ""
+    assert find_fault_statement([said], TOOLS) == "The tool failed."
+    assert find_fault_statement(['{\n "error": [\n  "the tool failed"\n ]\n}'], TOOLS) == ""
 
 
 @slow
 @each_row("part", ["\n", "<Tool>", "<Input>x", "no error of the tool ", "{\n", "[\n ", "Action\n"])
 def test_a_reply_that_repeats_itself_is_read_in_linear_time(part):
     started = time.process_time()
-    says_wrong([part * (100_000 // len(part))], TOOLS)
+    find_fault_statement([part * (100_000 // len(part))], TOOLS)
     assert time.process_time() - started < 2

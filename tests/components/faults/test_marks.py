@@ -1,13 +1,13 @@
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Step, Trajectory
 from components.faults.marks import (
+    add_mark,
     brought_down,
     changed_cards,
-    failed,
     fault_lines,
-    left_wrong,
-    marked,
+    marked_failure,
     marks,
+    remaining_errors,
     with_mark,
 )
 
@@ -20,24 +20,24 @@ def step(*observed):
 
 def wrote(**changes):
     found = Observation("", {"outputs": dict.fromkeys(("$A$", "$B$"), "")})
-    return Observed(CALL, marked(found, "noisy", changes=changes) if changes else found)
+    return Observed(CALL, add_mark(found, "noisy", changes=changes) if changes else found)
 
 
 def test_marks_are_added_and_read():
-    once = marked(Observation("x", {"kept": 1}), "slow", seconds=2)
+    once = add_mark(Observation("x", {"kept": 1}), "slow", seconds=2)
     assert once.text == "x" and once.data == {"kept": 1, "faults": [{"kind": "slow", "seconds": 2}]}
-    assert [mark["kind"] for mark in marks(Observed(CALL, marked(once, "noisy")))] == ["slow", "noisy"]
+    assert [mark["kind"] for mark in marks(Observed(CALL, add_mark(once, "noisy")))] == ["slow", "noisy"]
     assert with_mark({"a": 1}, "denied", {}) == {"a": 1, "faults": [{"kind": "denied"}]}
 
 
 def test_marks_are_passed_to_readers():
-    found = marked(marked(Observation("x"), "slow", seconds=2), "noisy", changes={"$A$": ["29", "31"]}, amount=0.1)
+    found = add_mark(add_mark(Observation("x"), "slow", seconds=2), "noisy", changes={"$A$": ["29", "31"]}, amount=0.1)
     assert fault_lines(Observed(CALL, found)) == ["slow, seconds 2", "noisy, $A$: shown 31, right is 29, amount 0.1"]
     assert fault_lines(Observed(CALL, Observation("x"))) == []
 
 
 def test_a_failure_is_labelled_by_its_fault():
-    error = failed("denied", "no")
+    error = marked_failure("denied", "no")
     assert (str(error), error.label) == ("no", "denied")
     down = Observed(CALL, Observation("no", error.data), error.label)
     assert brought_down(down)
@@ -47,9 +47,9 @@ def test_a_failure_is_labelled_by_its_fault():
 
 def test_a_value_is_left_wrong_until_it_is_written_again():
     wrong = wrote(**{"$A$": ["1", "2"], "$B$": ["3", "4"]})
-    assert left_wrong(Trajectory([step(wrong)])) == {"$A$": ("1", "2"), "$B$": ("3", "4")}
-    assert left_wrong(Trajectory([step(wrong), step(wrote())])) == {}
-    assert left_wrong(Trajectory([step(wrong), step(wrote(**{"$A$": ["1", "5"]}))])) == {"$A$": ("1", "5")}
+    assert remaining_errors(Trajectory([step(wrong)])) == {"$A$": ("1", "2"), "$B$": ("3", "4")}
+    assert remaining_errors(Trajectory([step(wrong), step(wrote())])) == {}
+    assert remaining_errors(Trajectory([step(wrong), step(wrote(**{"$A$": ["1", "5"]}))])) == {"$A$": ("1", "5")}
 
 
 def test_changed_cards_are_those_of_all_faults():

@@ -21,7 +21,7 @@ def test_a_run_folder_is_resumed_only_with_the_same_settings(tmp_path):
 
 def test_a_second_process_is_refused_while_the_first_works(tmp_path):
     home = MadeFolder(tmp_path)
-    with home.held(), pytest.raises(ConfigError, match="another process is at work"), home.held():
+    with home.held(), pytest.raises(ConfigError, match="is in use by another process"), home.held():
         pass
     with home.held():
         home.write("deep/file.txt", "x")

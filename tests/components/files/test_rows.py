@@ -6,13 +6,13 @@ from components.core.errors import ConfigError
 from components.files.rows import (
     Row,
     csv_records,
-    existing,
     files_digest,
     json_groups,
     json_lines,
     json_mapping,
     json_object,
     json_records,
+    require_file,
 )  # fmt: skip
 from tests.components.cab_files import write
 
@@ -25,7 +25,7 @@ def written(folder, text):
 
 def test_missing_file_says_how_to_get_it(tmp_path):
     with pytest.raises(ConfigError, match=r"no data file .*none\.json; ask for it"):
-        existing(tmp_path / "none.json", "ask for it")
+        require_file(tmp_path / "none.json", "ask for it")
 
 
 def test_lines_are_read_one_by_one_and_errors_name_the_line(tmp_path):

@@ -50,7 +50,7 @@ def test_without_training_samples_the_own_examples_are_shown_and_that_is_said(tm
     empty = Examples(Collect(), reason=reason).open(written(tmp_path), "made")
     assert shown(none) == shown(empty) == [] and shown(none, own=True)[0] == "own-choice-1"
     assert none.notes == ("few-shot examples: no training split; the project's own are shown",)
-    assert "no training sample is left that a text can show" in empty.notes[0]
+    assert "no training sample can be shown as a text" in empty.notes[0]
     assert len(none.digest) == 16 and empty.digest == "made"
 
 

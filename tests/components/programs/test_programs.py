@@ -18,7 +18,7 @@ async def result_of(code, names=(), more=None):
     await programs.read_tail(process.stderr, kept)
     printed = await process.stdout.read()
     await programs.stop(process, 5)
-    return printed.decode(), programs.ended(process, kept)
+    return printed.decode(), programs.describe_end(process, kept)
 
 
 async def test_a_program_gets_the_variables_that_are_named_and_no_others(monkeypatch):

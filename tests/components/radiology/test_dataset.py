@@ -100,7 +100,7 @@ def test_a_missing_file_or_key_is_named(file, tmp_path):
     wrong(RadABench(path=str(tmp_path / "no.json")), r"no.json' does not exist")
     (tmp_path / "empty").mkdir()
     wrong(RadABench(path=str(tmp_path / "empty")), r"holds no .json file")
-    wrong(RadABench(path=str(file), split="dev"), r"dataset.split='dev' is not there; the splits are \['test'\]")
+    wrong(RadABench(path=str(file), split="dev"), r"dataset.split='dev' does not exist; the splits are \['test'\]")
     wrong(RadABench(path=str(tmp_path), files={"test": "t.json"}), r"t.json', the file of split 'test', does not exist")
 
 
@@ -157,5 +157,5 @@ def test_learning_records_are_excluded_and_the_vocabulary_covers_the_whole_file(
 
 def test_more_records_than_there_are_is_refused(file):
     assert len(list(RadABench(path=str(file), records=len(FILE)).load("test"))) == len(FILE) * 11
-    with pytest.raises(ConfigError, match=rf"records: {len(FILE) + 1} are asked for, and split 'test' has {len(FILE)}"):
+    with pytest.raises(ConfigError, match=rf"records: {len(FILE) + 1} are requested, and split 'test' has {len(FILE)}"):
         RadABench(path=str(file), records=len(FILE) + 1).load("test")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from components.core.types import Observation, Observed, Trajectory
-from components.radiology.execution import decided, ground_truth, kind_of, read, task_of
+from components.radiology.execution import ground_truth, kind_of, planned_chain, read, task_of
 from components.radiology.tasks import AC, AD, BQ, MC, OS, TASKS
 from tests.components.radiology.scripted import CODE, PAPER, act, episode, exact, plan, sample, tools
 
@@ -90,9 +90,9 @@ def test_the_reference_loses_a_call_with_a_closing_brace_in_its_purpose() -> Non
 
 def test_a_plan_is_read_by_the_profile() -> None:
     text = "Tool Chain: [*Organ Biomarker Quantification Tool* -> *Indicator Evaluation Tool*]"
-    assert decided(text, CODE) == (f"Organ {BQ}",)
-    assert decided(text, PAPER) == (BQ, "Indicator Evaluator")
-    assert decided(text, replace(CODE, category_typing="untyped")) == (BQ,)
+    assert planned_chain(text, CODE) == (f"Organ {BQ}",)
+    assert planned_chain(text, PAPER) == (BQ, "Indicator Evaluator")
+    assert planned_chain(text, replace(CODE, category_typing="untyped")) == (BQ,)
 
 
 def test_samples_and_offers_of_other_datasets_are_recognised() -> None:

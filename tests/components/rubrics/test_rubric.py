@@ -6,7 +6,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
-from components.rubrics.rubric import LONGEST, Draw, Field, Rubric, as_text, shortened, texts_of
+from components.rubrics.rubric import LONGEST, Draw, Field, Rubric, as_text, shorten_middle, texts_of
 from tests.table import each_row
 
 CATEGORIES = {"facts": "A fact is wrong.", "logic": "A step is wrong."}
@@ -180,5 +180,5 @@ def test_an_answer_in_words_is_shown_as_it_is():
 
 def test_a_long_text_loses_its_middle_and_says_how_much():
     text = "a" * LONGEST + "z" * 100
-    cut = shortened(text)
+    cut = shorten_middle(text)
     assert len(cut) < LONGEST and cut.startswith("aaa") and cut.endswith("zzz") and "2,600 characters" in cut

@@ -4,7 +4,7 @@ from components.conditions.wrong_results import Noisy, Stale
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.protocols import Scorer
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
-from components.faults.marks import marked
+from components.faults.marks import add_mark
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
 from components.scorers.length import Length
@@ -28,7 +28,7 @@ def episode_with(*replies, answer="B", data=None, **changes):
     """An episode of these replies, the first of which made a call that was hit by a fault, or gave ``data``."""
     steps = []
     for n, text in enumerate(replies):
-        call = Observed(ToolCall("1", "echo", "{}"), marked(Observation("5"), "noisy") if data is None else data)
+        call = Observed(ToolCall("1", "echo", "{}"), add_mark(Observation("5"), "noisy") if data is None else data)
         steps.append(Step("act", "main", "main", n, 0, (), Message("assistant", text), Usage(), observed=[call] if not n else []))  # fmt: skip
     return Trajectory(steps, (ToolSpec("echo", ""),), stop="answered", answer=answer, **changes)
 

@@ -177,7 +177,7 @@ def test_a_damaged_file_is_distinguished_from_a_wrong_statement(ward, damage):
 
 @pytest.mark.parametrize(
     ("raw", "complaint"),
-    [(b"SQLite format 3\0 cut", "not a database that can be read, perhaps cut off"), (b"x" * 999, "not a database"), (b"", "no tables")],
+    [(b"SQLite format 3\0 cut", "not a readable database, perhaps cut off"), (b"x" * 999, "not a database"), (b"", "no tables")],
 )  # fmt: skip
 def test_a_database_that_cannot_serve_is_refused_before_a_run(ward, raw, complaint):
     assert require_readable(ward) == ward

@@ -3,7 +3,7 @@ import pytest
 from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import EpisodeResult, Observation, Observed, Problem, Sample, Step, Trajectory
-from components.stages.prompt_critic import Critic, failure_text, rewritten
+from components.stages.prompt_critic import Critic, failure_text, text_between_tags
 from components.stages.prompt_folder import Rules
 from runner.episode.budget import Budget
 from tests.stage_bench import CAREFUL, Class, base_set, bench
@@ -69,7 +69,7 @@ async def test_a_critique_is_truncated_and_contains_nothing_that_is_not_displaye
     ],
 )
 def test_a_rewriting_is_read_in_one_pass(reply, text):
-    assert rewritten(reply) == text
+    assert text_between_tags(reply) == text
 
 
 def test_a_failure_report_shows_the_text_the_ending_and_the_right_answer():

@@ -34,7 +34,7 @@ class Echoes(Halves):
 
 def test_a_task_that_occurs_in_two_parts_under_two_names_is_refused(tmp_path):
     desk = bench(Class().say, base_set(tmp_path / "base"), Echoes())
-    with pytest.raises(ConfigError, match="for validation says the same as one for training"):
+    with pytest.raises(ConfigError, match="for validation has the same text as one for training"):
         parts_of(desk, None, 2, 2, 0)
     assert parts_of(desk, None, 2, 0, 0).train
 

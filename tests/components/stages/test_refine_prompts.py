@@ -203,11 +203,11 @@ async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(
 
 
 def test_unsuitable_settings_are_refused_before_any_model_call(tmp_path, base):
-    with pytest.raises(ConfigError, match="3 training and 2 validation records are asked for, and the split 'train'"):
+    with pytest.raises(ConfigError, match="3 training and 2 validation records are requested, and the split 'train'"):
         stage(tmp_path, train_records=3).check(bench(Class().say, base))
     with pytest.raises(ConfigError, match=r"'branch' of .* cannot be rewritten; these can: ask"):
         stage(tmp_path, templates=["branch"]).check(bench(Class().say, base))
-    with pytest.raises(ConfigError, match=r"stage\.name='react' is the name of a set of ours"):
+    with pytest.raises(ConfigError, match=r"stage\.name='react' is the name of a shipped set"):
         stage(tmp_path, folder=None, name="react").check(bench(Class().say, base))
     with pytest.raises(ConfigError, match="nothing to refine"):
         stage(tmp_path, templates=[]).check(bench(Class().say, base))

@@ -6,11 +6,11 @@ from components.text import answers
 from components.text.answers import (
     after_lead,
     after_mark,
-    announced,
+    announced_answer,
     chosen,
     conclusion,
     letter_of,
-    lettered,
+    letter_options,
     marked,
     parse_decision,
     parse_letter,
@@ -159,7 +159,7 @@ def test_letter_of_a_text_is_exact_before_it_is_loose_and_never_a_guess(text, le
 
 
 def test_texts_get_letters_in_order():
-    assert lettered(["yes", "no"]) == {"A": "yes", "B": "no"}
+    assert letter_options(["yes", "no"]) == {"A": "yes", "B": "no"}
 
 
 @each_row(
@@ -224,7 +224,7 @@ def test_reference_lets_full_stops_pass_where_the_answer_goes_to_the_end(text, e
     ],
 )
 def test_last_announcement_counts(text, expected):
-    assert announced(text) == expected
+    assert announced_answer(text) == expected
     assert conclusion(text) == (expected or text)
 
 

@@ -22,7 +22,7 @@ from components.core.redaction import redact, without_echo
 from components.core.tools import NoState, Offer
 from components.ehr import sql_agents
 from components.ehr.planned import _LABEL as PLAN_LABEL
-from components.faults.detection import says_wrong
+from components.faults.detection import find_fault_statement
 from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
@@ -140,7 +140,7 @@ SCORERS = {
     "containment": scored_by(texts.strict, {"answer": "lung, mass"}, "containment"),
     "ROUGE-1": scored_by(texts.strict, {"answer": "lung mass"}, "rouge1_recall"),
     "query": tables.is_query,
-    "trouble with tools": lambda text: says_wrong([text], ["run", "TOOL1"]),
+    "trouble with tools": lambda text: find_fault_statement([text], ["run", "TOOL1"]),
 }
 CLAIMS = {
     "audit": audited,

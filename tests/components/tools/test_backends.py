@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.files.rows import files_digest
-from components.tools.backends import Backend, FileBackend, first_rows, lacking, located, plain
+from components.tools.backends import Backend, FileBackend, first_rows, locate_data, missing_data, plain
 from components.tools.drug_table import DrugTable
 from components.tools.drugbank import DrugBank, Drugs
 from components.tools.openfda import OpenFda
@@ -33,16 +33,16 @@ def test_names_are_compared_in_one_case_with_single_spaces():
 
 
 def test_one_place_is_named(tmp_path):
-    assert located("drugs", None, "backend").name == "drugs.jsonl"
-    assert located(None, str(tmp_path), "backend") == tmp_path
+    assert locate_data("drugs", None, "backend").name == "drugs.jsonl"
+    assert locate_data(None, str(tmp_path), "backend") == tmp_path
     for shipped, path in (("drugs", "x"), (None, None)):
         with pytest.raises(ConfigError, match="either shipped or path"):
-            located(shipped, path, "backend")
+            locate_data(shipped, path, "backend")
 
 
 def test_a_missing_file_is_reported_with_how_to_get_it(tmp_path):
-    assert lacking(tmp_path, "make it") == ""
-    assert lacking(tmp_path / "x", "make it") == f"there is no {tmp_path / 'x'}: make it"
+    assert missing_data(tmp_path, "make it") == ""
+    assert missing_data(tmp_path / "x", "make it") == f"there is no {tmp_path / 'x'}: make it"
 
 
 def test_files_are_read_again_when_they_change(tmp_path):

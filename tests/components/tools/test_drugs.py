@@ -1,4 +1,4 @@
-from components.tools.drugbank import Drug, alike, closest, not_found, similarity
+from components.tools.drugbank import Drug, closest, not_found, similar_names, similarity
 
 
 def test_a_drug_is_shown_as_one_object_with_the_tables_keys():
@@ -26,4 +26,4 @@ def test_alike_names_are_those_of_the_measure_whatever_is_left_out_first():
     for asked in ("metfromin", "omeprazol", "warfin", "metoprazole", "x"):
         for least in (0.0, 0.4, 0.6, 0.9):
             expected = sorted((-similarity(asked, name), name) for name in names if similarity(asked, name) >= least)
-            assert alike(asked, names, least) == [(-score, name) for score, name in expected]
+            assert similar_names(asked, names, least) == [(-score, name) for score, name in expected]

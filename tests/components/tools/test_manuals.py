@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from components.sql.reading import Schema, Table, database_of
-from components.tools.db_manual import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from components.tools.db_manual import SHIPPED, Notes, describe_table, fitting_tables, notes_of, summarise_table
 from tests.table import each_row
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
@@ -53,6 +53,6 @@ def test_tables_fit_by_name_column_and_note(query, names):
 
 
 def test_lines_on_a_table():
-    assert described(STAYS, NOTES) == "icu_stays(stay_id int key, intime time): One per visit. Length of stay."
-    assert mentioned(STAYS, NOTES) == "icu_stays: One per visit."
-    assert mentioned(SCHEMA.tables[1], NOTES) == "drugs"
+    assert describe_table(STAYS, NOTES) == "icu_stays(stay_id int key, intime time): One per visit. Length of stay."
+    assert summarise_table(STAYS, NOTES) == "icu_stays: One per visit."
+    assert summarise_table(SCHEMA.tables[1], NOTES) == "drugs"

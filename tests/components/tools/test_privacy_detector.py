@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.core.tools import Tool
-from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
+from components.tools.privacy_detector import Finding, PrivacyDetector, join_findings, redact_findings
 from tests.slow import slow
 
 DETECTOR = PrivacyDetector()
@@ -52,9 +52,9 @@ def test_a_model_is_refused_without_presidio():
 
 def test_overlapping_findings_become_one_of_the_best_kind():
     first, second = Finding("RECORD_NUMBER", 3, 6, 0.9), Finding("PHONE", 3, 15, 0.4)
-    assert joined([second, first, Finding("DATE", 20, 25, 0.6)]) == [
+    assert join_findings([second, first, Finding("DATE", 20, 25, 0.6)]) == [
         Finding("RECORD_NUMBER", 3, 15, 0.9),
         Finding("DATE", 20, 25, 0.6),
     ]
-    assert joined([Finding("EMAIL", 0, 9, 1.0), Finding("URL", 9, 12, 0.5)])[1].kind == "URL"
-    assert redacted("ab cde f", [Finding("X", 3, 6, 1.0)]) == "ab <X> f"
+    assert join_findings([Finding("EMAIL", 0, 9, 1.0), Finding("URL", 9, 12, 0.5)])[1].kind == "URL"
+    assert redact_findings("ab cde f", [Finding("X", 3, 6, 1.0)]) == "ab <X> f"

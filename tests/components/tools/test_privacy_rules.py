@@ -1,6 +1,6 @@
 import pytest
 
-from components.tools.privacy_detector import Finding, find, joined, rules
+from components.tools.privacy_detector import Finding, find, join_findings, rules
 from tests.slow import slow
 from tests.table import each_row
 
@@ -15,7 +15,7 @@ def found(engine, text, **settings):
         presidio = pytest.importorskip("components.tools.privacy_presidio", reason="needs the extra text")
         results = presidio.analyze(presidio.engine(settings.get("model"), rules("notes")), text, 0.4)
         results = [Finding(*one) for one in results]
-    return {(one.kind, text[one.start : one.end]) for one in joined(results)}
+    return {(one.kind, text[one.start : one.end]) for one in join_findings(results)}
 
 
 SHOWN = [

@@ -90,13 +90,13 @@ def test_restricted_data_and_texts_are_packed_only_on_request(site, tmp_path):
 def test_value_of_a_secret_variable_is_never_packed(site, tmp_path, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "A man of 40 coughs")
     code, printed = site.pack("single", target=str(tmp_path / "b.zip"))
-    assert code == 2 and "holds the value of SOME_API_KEY: no bundle is made" in printed
+    assert code == 2 and "holds the value of SOME_API_KEY: no bundle was made" in printed
     assert not (tmp_path / "b.zip").exists()
 
 
 def test_bundle_name_must_end_with_zip(site):
     code, printed = site.pack("single", target="b.tar")
-    assert code == 2 and "a bundle is a zip, call it b.zip" in printed
+    assert code == 2 and "a bundle is a zip file; name it b.zip" in printed
 
 
 def test_variable_named_in_a_config_as_key_is_secret_under_any_name(monkeypatch):

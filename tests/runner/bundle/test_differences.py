@@ -26,12 +26,12 @@ def test_times_and_finishing_order_are_not_differences():
     "path, value, message",
     [
         (("steps", 0, "reply", "text"), "B", CALL + "the reply differs: reply text was 'A', is 'B'"),
-        (("steps", 0, "asked", 0, "text"), "Who?", CALL + "what was asked differs: asked 0 text was 'What?', is 'Who?'"),
-        (("steps", 0, "observed", 0, "text"), "un", CALL + "what was observed differs: observed 0 text was 'seen', is 'un'"),
+        (("steps", 0, "asked", 0, "text"), "Who?", CALL + "the request differs: asked 0 text was 'What?', is 'Who?'"),
+        (("steps", 0, "observed", 0, "text"), "un", CALL + "the observation differs: observed 0 text was 'seen', is 'un'"),
         (("steps", 0, "kept"), 3, CALL + "kept was 0, is 3"),
         (("steps",), [], CALL + "there were 1 calls, there are 0"),
         (("scores", "right"), 0.0, "sample 'x', epoch 0: scores right was 1.0, is 0.0; its 1 calls are the same"),
-        (("sample_id",), "z", "sample 'x', epoch 0 was run, and is not now"),
+        (("sample_id",), "z", "sample 'x', epoch 0 was run before, but not now"),
     ],
 )  # fmt: skip
 def test_the_first_difference_is_named(path, value, message):

@@ -34,7 +34,7 @@ def test_entries_prompts_and_files_of_a_run_are_found(site, run):
 @pytest.mark.parametrize("journal", [None, "nowhere"])
 def test_without_a_journal_nothing_is_found(run, journal):
     folder, cfg = run
-    with pytest.raises(ConfigError, match=r"its journal .* is not here"):
+    with pytest.raises(ConfigError, match=r"its journal .* is missing"):
         inputs_of(folder, {**cfg, "run": {**cfg["run"], "journal": journal}})
 
 

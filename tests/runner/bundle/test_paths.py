@@ -3,7 +3,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.bundle.settings import portable, resolved
+from runner.bundle.settings import portable, resolve_config
 from tests.table import each_row
 
 
@@ -38,7 +38,7 @@ def test_local_path_becomes_portable(key, text, packed):
 def test_packed_paths_resolve_in_the_bundle_and_others_where_given(tmp_path):
     cfg = {"dataset": {"path": "mine.json", "more": str(tmp_path / "data" / "set"), "other": "/a/b"}}
     packed = portable(cfg, {"dataset.path": "data/dataset.path/mine.json"})
-    here = resolved(packed, tmp_path / "b", {"dataset.other": "elsewhere"})["dataset"]
+    here = resolve_config(packed, tmp_path / "b", {"dataset.other": "elsewhere"})["dataset"]
     assert here == {
         "path": str(tmp_path / "b/data/dataset.path/mine.json"), "more": str(tmp_path / "data/set"), "other": "elsewhere",
     }  # fmt: skip
@@ -60,9 +60,9 @@ def test_packed_paths_resolve_in_the_bundle_and_others_where_given(tmp_path):
 def test_unresolved_or_escaping_path_is_refused(text, message, tmp_path, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR")
     with pytest.raises(ConfigError, match=message):
-        resolved({"a": {"path": text}}, tmp_path / "b", {})
+        resolve_config({"a": {"path": text}}, tmp_path / "b", {})
 
 
 def test_key_without_a_path_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="seed: a replay takes nothing that could change"):
-        resolved({"seed": 0}, tmp_path, {"seed": "1"})
+    with pytest.raises(ConfigError, match="seed: a replay accepts no setting that could change"):
+        resolve_config({"seed": 0}, tmp_path, {"seed": "1"})

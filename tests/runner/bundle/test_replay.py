@@ -42,18 +42,18 @@ def test_a_bundle_of_a_sweep_replays_all_its_cells(sweep, elsewhere):
 CHANGES = {
     "a reply in the journal": ("single", "journal.jsonl", swap('"content":"', '"content":" '), CALL),
     "a prompt": ("shipped", "prompts/react/problem.jinja", lambda text: text.replace(b"e", b"a", 1), CALL),
-    "a prompt that others include": ("shipped", "_shared/conclude.jinja", lambda text: text + b".", re.compile("no call was asked with it")),
-    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be run, from {CALL.pattern} on")),
+    "a prompt that others include": ("shipped", "_shared/conclude.jinja", lambda text: text + b".", re.compile("no call used it")),
+    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be run from {CALL.pattern} on")),
     "the data": ("single", "phrases_no_exclude_test.jsonl", swap("man of 41", "man of 47"), CALL),
     "a target in the data": ("single", "phrases_no_exclude_test.jsonl", swap('idx": "A"', 'idx": "B"'), re.compile(r"sample 'medqa-test-\d', epoch 0")),
-    "the data beside the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data are others: their fingerprint was .*; every call and record is the same")),
+    "the data beside the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data differ: their fingerprint was .*; every call and record is the same")),
     "the seed": ("single", "config.yaml", swap("\nseed: 0", "\nseed: 1"), CALL),
     "a record": ("single", "records.jsonl", swap('"role":"assistant","text":"', '"role":"assistant","text":"x'), CALL),
     "a record's score": ("single", "records.jsonl", swap('"score/strict":', '"score/strikt":'), re.compile("sample 'medqa-test-.', epoch 0: scores score/stri")),
     "no record any more": ("single", "records.jsonl", lambda text: b"{" + text, re.compile("damaged record")),
     "a metric": ("single", "metrics.json", swap('"value": ', '"value": 9'), re.compile("metric .* was .*, is ")),
-    "a text": ("shipped", "texts-0000.jsonl.gz", lambda text: text[:-1], re.compile("texts-0000.jsonl.gz is not what was packed")),
-    "a report": ("single", "report.md", swap("a", "b"), re.compile("report.md is not what was packed")),
+    "a text": ("shipped", "texts-0000.jsonl.gz", lambda text: text[:-1], re.compile("texts-0000.jsonl.gz was changed after it was packed")),
+    "a report": ("single", "report.md", swap("a", "b"), re.compile("report.md was changed after it was packed")),
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def test_change_is_reported_with_the_first_call_it_affects(site, elsewhere, what
     name, member, change, wanted = CHANGES[what]
     bundle = changed(site.bundle(name), elsewhere.home / "b.zip", member, change)
     output = elsewhere.run(f"run.replay={bundle}", code=1)
-    assert re.search(rf"not the same: \S*{re.escape(member)} is not what was packed", output), output
+    assert re.search(rf"not the same: \S*{re.escape(member)} was changed after it was packed", output), output
     assert any(wanted.search(line) for line in output.splitlines() if line.startswith("not the same: ")), output
 
 
@@ -85,12 +85,12 @@ def test_change_is_reported_with_the_first_call_it_affects(site, elsewhere, what
 )
 def test_flipped_bit_in_the_zip_is_reported(site, elsewhere, name, member):
     output = elsewhere.run(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
-    assert re.search(rf"not the same: \S*{member} is not what was packed", output), output
+    assert re.search(rf"not the same: \S*{member} was changed after it was packed", output), output
 
 
 FORGED = {
-    "a prompt": ("prompts/react/problem.jinja", swap("e", "a"), 1, rf"react/problem.jinja is another here: {CALL.pattern} was"),
-    "what prompts include": ("prompts/_shared/conclude.jinja", swap("e", "a"), 1, "_shared/conclude.jinja is another here"),
+    "a prompt": ("prompts/react/problem.jinja", swap("e", "a"), 1, rf"react/problem.jinja differs here: {CALL.pattern} used it"),
+    "what prompts include": ("prompts/_shared/conclude.jinja", swap("e", "a"), 1, "_shared/conclude.jinja differs here"),
     "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
     "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
     "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
@@ -119,21 +119,21 @@ def test_change_with_a_consistent_digest_list_is_reported(site, elsewhere, what)
 
 def test_runs_of_the_same_name_are_refused(site, elsewhere):
     forged(site.bundle("single"), elsewhere.home / "b.zip", lambda contents, head: head["runs"].append(head["runs"][0]))
-    assert "two of its runs are called the same" in elsewhere.run("run.replay=b.zip", code=2)
+    assert "two of its runs have the same name" in elsewhere.run("run.replay=b.zip", code=2)
 
 
 def test_changed_digest_list_is_refused(site, elsewhere):
     bundle = changed(site.bundle("single"), elsewhere.home / "b.zip", "bundle.json", swap('"schema": 1', '"schema": 2'))
     output = elsewhere.run(f"run.replay={bundle}", code=2)
-    assert "bundle.json is not what was packed" in output and not (elsewhere.home / "outputs").exists()
+    assert "bundle.json was changed after it was packed" in output and not (elsewhere.home / "outputs").exists()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["seed=1"], "seed: a replay takes nothing that could change what the bundle says"),
-        (["-m"], "-m: a bundle is replayed as it is"),
-        (["agent=react"], "agent: a replay takes nothing"),
+        (["seed=1"], "seed: a replay accepts no setting that could change its results"),
+        (["-m"], "-m: a bundle is replayed unchanged"),
+        (["agent=react"], "agent: a replay accepts no setting"),
         (["tracking=of"], "tracking=of: did you mean off"),
         (["dataset.path=/nowhere"], "/nowhere"),
     ],
@@ -154,7 +154,7 @@ def test_data_left_out_of_the_bundle_must_be_given_and_identical(site, elsewhere
     file = next(mine.rglob("*.jsonl"))
     file.write_text(file.read_text().replace("man of 42", "man of 77"))
     output = elsewhere.run("run.replay=b.zip", f"dataset.path={mine}", code=1)
-    assert "the data are others" in output and CALL.search(output)
+    assert "the data differ" in output and CALL.search(output)
 
 
 @slow
@@ -180,7 +180,7 @@ def test_clone_with_other_prompts_or_data_reports_the_affected_call(site, tmp_pa
     assert "the same: 3 records" in replay(0)
     prompt = other("components/prompts/react/problem.jinja", "e", "a")
     output = replay(1)
-    assert re.search(rf"prompts/react/problem.jinja is another here: {CALL.pattern} was asked with it", output)
+    assert re.search(rf"prompts/react/problem.jinja differs here: {CALL.pattern} used it", output)
     shutil.copy(ROOT / "components/prompts/react/problem.jinja", prompt)
     sample = "test-head-and-neck-ct-2"
     age = re.search(rf'"{sample}": {{\s+"case": {{\s+"Information": {{\s+"Age": "\d', (ROOT / DATA).read_text())[0]

@@ -47,7 +47,7 @@ def test_custom_code_is_named_and_refused(cfg, message):
 def test_templates_count_as_code_anywhere_in_a_bundle(tmp_path, place):
     (tmp_path / place).mkdir(parents=True)
     (tmp_path / place / "problem.jinja").write_text("{{ problem.question }}")
-    with pytest.raises(ConfigError, match=r"prompts that are not ours.*bundle\.trust=true"):
+    with pytest.raises(ConfigError, match=r"custom prompts.*bundle\.trust=true"):
         refuse_foreign_code({**RUN, "agent": {"prompts": str(tmp_path / place)}}, own_prompts=False)
 
 
@@ -80,7 +80,7 @@ def test_custom_prompts_are_packed_and_used_in_a_trusted_bundle(site, elsewhere)
     assert elsewhere.pack("own")[0] == 0
     shutil.rmtree(own)
     output = elsewhere.run("run.replay=own.zip", code=2)
-    assert "prompts that are not ours" in output and "bundle.trust=true" in output
+    assert "custom prompts" in output and "bundle.trust=true" in output
     assert "the same: 2 records" in elsewhere.run("run.replay=own.zip", "bundle.trust=true")
 
 
@@ -97,7 +97,7 @@ def test_hidden_custom_prompts_are_not_run(site, elsewhere):
         contents[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
 
     forged(elsewhere.bundle("own"), elsewhere.home / "b.zip", hide)
-    assert "prompts that are not ours" in elsewhere.run("run.replay=b.zip", code=2)
+    assert "custom prompts" in elsewhere.run("run.replay=b.zip", code=2)
     assert not (elsewhere.home / "ran").exists()
 
 
@@ -112,7 +112,7 @@ def test_unexpected_member_is_refused_even_if_listed(site, elsewhere, name):
     [
         ({"dataset": {"path": "/etc"}}, "names a path of this machine"),
         ({"dataset": {"path": "{bundle}/../../x"}}, "leads out of it"),
-        ({"dataset": {"_target_": "os.system"}}, "os.system is not one of ours"),
+        ({"dataset": {"_target_": "os.system"}}, "os.system is not part of Wardround"),
         ({"run": {"allow_targets": ["os"]}}, "parts of the packages os"),
         ({"run": None}, "cannot be read"),
         ({"dataset": {"again": AGAIN, "more": AGAIN}}, "it has aliases"),
@@ -155,9 +155,9 @@ def test_permitted_overrides_are_read():
 @each_row(
     "word, message",
     [
-        ("-m", "replayed as it is"),
-        ("~memory", "replayed as it is"),
-        ("+x=1", "replayed as it is"),
+        ("-m", "replayed unchanged"),
+        ("~memory", "replayed unchanged"),
+        ("+x=1", "replayed unchanged"),
         ("run.replay=b.zip", "given twice"),
         ("bundle.trust=maybe", "it should be true or false"),
         ("hydra.sweep.dir=x", "give one of"),

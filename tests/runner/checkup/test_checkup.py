@@ -71,7 +71,7 @@ def test_local_endpoint_is_tried_and_remote_ones_only_online(monkeypatch):
         assert line(checks.endpoints(online=False), "model=azure").found.endswith(" answers")
     assert line(checks.endpoints(online=False), "model=azure").found.endswith(" does not answer")
     monkeypatch.setenv("AZURE_API_BASE", "https://model.example/v1")
-    assert line(checks.endpoints(online=False), "model=azure").found == "model.example:443 not tried"
+    assert line(checks.endpoints(online=False), "model=azure").found == "model.example:443 not tested"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_local_endpoint_is_tried_and_remote_ones_only_online(monkeypatch):
 def test_invalid_address_is_reported_but_not_printed(monkeypatch, base):
     monkeypatch.setenv("AZURE_API_BASE", base)
     found = line(checks.endpoints(online=True), "model=azure")
-    assert (found.mark, found.found) == ("-", "its address is none") and "secret" not in found.hint
+    assert (found.mark, found.found) == ("-", "invalid address") and "secret" not in found.hint
 
 
 def test_keys_are_listed_once_and_not_printed(monkeypatch):
@@ -104,6 +104,6 @@ def test_data_are_listed_by_choice_with_their_data_class(tmp_path, monkeypatch):
     assert line(lines, "pubmedqa").mark == "-"
     assert line(lines, "emrqa").found == "credentialed; no $CLINICAL_DATA_DIR/emrqa"
     assert line(lines, "radabench_mini").found == "open; shipped" and line(lines, "mmlu/anatomy").mark == "-"
-    assert line(lines, "perturbed").found == "open; made of another, cab_mini if none is named"
+    assert line(lines, "perturbed").found == "open; made from another, by default cab_mini"
     assert line(lines, "perturbed").mark == "ok"
     assert line(lines, "CLINICAL_DATA_DIR").mark == "ok"

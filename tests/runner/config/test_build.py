@@ -132,7 +132,7 @@ def test_api_key_in_a_value_is_not_printed():
     [
         ("os.system", ["run.allow_targets=[os]"]),
         ("componentsx.agents.X", ["run.allow_targets=[componentsx]"]),
-        ("subprocess.Popen", ["not one of ours"]),
+        ("subprocess.Popen", ["not part of Wardround"]),
         ("components.agents.reactt.ReAct", ["no module components.agents.reactt", "did you mean react"]),
         ("components.agents.react.ReAkt", ["did you mean ReAct?"]),
         ("components.agents.react.Any", ["no class Any"]),
@@ -199,7 +199,5 @@ def test_fields_that_a_dataclass_inherits_from_another_module_are_checked_too():
 
 def test_plain_name_in_place_of_a_part_explains_how_to_choose_one():
     node = {"_target_": "components.agents.self_consistency.SelfConsistency", "inner": "react"}
-    with pytest.raises(
-        ConfigErrors, match=r"found 'react'; a part stands here, which is chosen as agent@agent\.inner=react"
-    ):
+    with pytest.raises(ConfigErrors, match=r"found 'react'; expected a choice, as in agent@agent\.inner=react"):
         construct(node, "agent")

@@ -3,7 +3,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.config.changes import changed
+from runner.config.changes import apply_overrides
 from tests.table import each_row
 
 CFG = {"model": {"_target_": "m", "name": "old", "temperature": 0.0}, "verifier": {"_target_": "v"}, "seed": 3,
@@ -12,7 +12,7 @@ CHOICES = {"model": "simulated", "verifier": "accept", "profile": "paper"}
 
 
 def test_a_choice_replaces_its_group_and_a_value_sets_a_key():
-    cfg, choices = changed(CFG, CHOICES, ["verifier=reflect", "verifier.repairs=2", "agent.inner.n=5"])
+    cfg, choices = apply_overrides(CFG, CHOICES, ["verifier=reflect", "verifier.repairs=2", "agent.inner.n=5"])
     assert cfg["verifier"] == {"_target_": "components.verifiers.reflect.Reflect", "repairs": 2, "prompts": "reflect"}
     assert cfg["agent"]["inner"] == {"n": 5} and cfg["model"] == CFG["model"]
     assert choices["verifier"] == "reflect" and choices["model"] == "simulated"
@@ -20,13 +20,13 @@ def test_a_choice_replaces_its_group_and_a_value_sets_a_key():
 
 
 def test_a_choice_brings_what_its_file_sets_but_not_the_data_and_the_tools():
-    cfg, _ = changed(CFG, CHOICES, ["agent=ehr_react"])
+    cfg, _ = apply_overrides(CFG, CHOICES, ["agent=ehr_react"])
     assert cfg["memory"] is not None, "its demonstrations"
     assert (cfg["dataset"], cfg["toolset"], cfg["seed"]) == ({"y": 2}, {"x": 1}, 3)
 
 
 def test_the_default_choice_counts_too():
-    cfg, _ = changed(CFG, CHOICES, ["verifier=accept"])
+    cfg, _ = apply_overrides(CFG, CHOICES, ["verifier=accept"])
     assert cfg["verifier"] == {"_target_": "components.core.plain.Accept"}
 
 
@@ -37,4 +37,4 @@ def test_the_default_choice_counts_too():
 ])  # fmt: skip
 def test_what_cannot_be_set_is_refused(word, message):
     with pytest.raises(ConfigError, match=message):
-        changed(CFG, CHOICES, [word])
+        apply_overrides(CFG, CHOICES, [word])

@@ -53,10 +53,13 @@ def test_unavailable_model_or_figure_is_refused(home, monkeypatch, word, parts):
         ("name=${nope}", ["command line: name=${nope}", "nope"]),
         ("name=${oc.env:NO_SUCH_VARIABLE}", ["the environment variable NO_SUCH_VARIABLE is not set", "export"]),
         ("hydra.run.dir=${nope}", ["command line: hydra.run.dir=${nope}", "nope"]),
-        ("agent._target_=os.system", ["os.system is not one of ours", "run.allow_targets=[os]"]),
+        ("agent._target_=os.system", ["os.system is not part of Wardround", "run.allow_targets=[os]"]),
         ("dataset.path=/no/such/file", ["no data file /no/such/file", "download it first"]),
         ("dataset.split=tset", ["dataset.split='tset'", "test"]),
-        ("profile.radabench.max_steps=3", ["profile is one frozen set", "profile=code, profile=paper"]),
+        (
+            "profile.radabench.max_steps=3",
+            ["the switches of a profile cannot be changed", "profile=code, profile=paper"],
+        ),
         (
             "+agent.controls=[final]",
             ["Asks needs a toolset with the controls final", "choose the dataset and the toolset that it is for"],
@@ -117,13 +120,14 @@ def test_a_package_must_be_allowed(home):
     done = home.run("run.allow_targets=[]")
     assert done.code == 2
     assert (
-        "mine.parts.Asks is not one of ours; if you trust the package, allow it: run.allow_targets=[mine]" in done.err
+        "mine.parts.Asks is not part of Wardround; if you trust the package, allow it: run.allow_targets=[mine]"
+        in done.err
     )
 
 
 @pytest.mark.parametrize("word", ["agent.switches={max_steps: 3}", "++agent.switches.max_steps=3"])
 def test_profile_cannot_be_changed_through_a_part_that_refers_to_it(home, word):
-    assert "profile is one frozen set" in refused(home, "tracking=off", word, plain=True)
+    assert "the switches of a profile cannot be changed" in refused(home, "tracking=off", word, plain=True)
 
 
 def test_run_with_a_custom_profile_succeeds(home):
@@ -133,7 +137,9 @@ def test_run_with_a_custom_profile_succeeds(home):
 
 def test_a_profile_is_not_changed_by_an_experiment(home):
     home.write("experiment/bent", "# @package _global_\ndefaults:\n  - own\nprofile: {radabench: {max_steps: 3}}")
-    assert "profile is one frozen set" in refused(home, "--config-dir", "conf", "experiment=bent", plain=True)
+    assert "the switches of a profile cannot be changed" in refused(
+        home, "--config-dir", "conf", "experiment=bent", plain=True
+    )
 
 
 def test_a_key_in_a_users_file_has_file_and_line(home):
@@ -176,7 +182,7 @@ def test_recursive_or_too_deep_yaml_is_refused(home):
     home.write("agent/deep", "a: " + "[" * 3_000 + "]" * 3_000)
     for word in ("agent=loop", "agent=deep"):
         complaint = refused(home, word)
-        assert "nested too deep, or names itself in its defaults" in complaint and word in complaint
+        assert "nested too deep, or lists itself in its defaults" in complaint and word in complaint
 
 
 def test_unclosed_interpolation_is_refused(home):

@@ -15,10 +15,10 @@ BOMB = "\n".join(
 )
 FILES = {
     "dataset/latin": ("_target_: mine.parts.Numbers\n# Gr\xfc\xdfe".encode("latin-1"), "conf/dataset/latin.yaml:2: not UTF-8: found the byte 0xfc"),
-    "dataset/bomb": (BOMB.encode(), "conf/dataset/bomb.yaml: its aliases stand for more than 20,000 values"),
-    "dataset/self": (b"a: &a [*a]", "conf/dataset/self.yaml: its aliases stand for more than 20,000 values, or for themselves"),
+    "dataset/bomb": (BOMB.encode(), "conf/dataset/bomb.yaml: its aliases expand to more than 20,000 values"),
+    "dataset/self": (b"a: &a [*a]", "conf/dataset/self.yaml: its aliases expand to more than 20,000 values, or to themselves"),
     "dataset/kinds": (b"defaults: [table, _self_]\npath: q.csv\ncolumns: {strata: {a: b}}", "In 'dataset/kinds': ConfigTypeError raised while composing config: Cannot merge DictConfig with ListConfig"),
-    "dataset/loop": (b"defaults: [loop]", "a YAML is nested too deep, or names itself in its defaults; look at those of: "),
+    "dataset/loop": (b"defaults: [loop]", "a YAML is nested too deep, or lists itself in its defaults; check those of: "),
 }  # fmt: skip
 
 
@@ -112,11 +112,11 @@ def test_missing_config_suggests_the_nearest_name():
 def test_choice_that_is_no_name_is_refused_by_its_word(word):
     error = ConfigCompositionException("Config group override must be a string or a list. Got float")
     finding = str(explain(error, ["agent=direct", "seed=1", word], Catalogue()))
-    assert finding.startswith(f"command line: {word}: a choice is a name, and ") and "is none; valid: " in finding
+    assert finding.startswith(f"command line: {word}: a choice is a name, found ") and "; valid: " in finding
 
 
 def test_colon_instead_of_equals_sign_suggests_the_correction():
-    with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
+    with pytest.raises(ConfigError, match=r"limit:3: put = between key and value: limit=3$"):
         refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
 
 

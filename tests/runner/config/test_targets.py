@@ -23,7 +23,7 @@ def test_every_moved_class_exists_and_has_one_original_name():
 def test_moved_name_is_refused_with_the_current_one():
     with pytest.raises(ConfigError) as caught:
         locate("components.verifiers.accept.Accept", ())
-    assert str(caught.value) == "components.verifiers.accept.Accept has moved: it is components.core.plain.Accept now"
+    assert str(caught.value) == "components.verifiers.accept.Accept has moved: it is now components.core.plain.Accept"
 
 
 def test_stored_configs_use_current_names_and_compare_by_original_ones():

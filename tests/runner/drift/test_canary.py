@@ -9,7 +9,7 @@ from hydra import compose
 from components.core.errors import ConfigError
 from runner.config.composed import resolve
 from runner.drift.canary import Canary, begin, changes_of, choose
-from runner.drift.timeline import drifted
+from runner.drift.timeline import drift_reasons
 from runner.learning.folders import digest_of
 from runner.results.runs import Run
 from tests.composing import composing
@@ -97,7 +97,7 @@ def test_a_check_changes_settings_of_the_model_only():
         "model.competence": 0.5, "models.judge.name": "x",
     }  # fmt: skip
     for word in ("seed=1", "model=openai", "agent.strategies=[]", "model.name"):
-        with pytest.raises(ConfigError, match="a check changes settings of the model only"):
+        with pytest.raises(ConfigError, match="a check can only change settings of the model"):
             list(changes_of([word]))
 
 
@@ -168,5 +168,5 @@ def test_another_name_of_the_model_is_drift(tmp_path):
     names = (["m-01 fp_1", "m-02"], ["m-01 fp_1"], ["m-02"], ["m-01 fp_2", "m-01 fp_1", "m-03"])
     askings = [{"answered_by": of, "p": 1.0} for of in names]
     canary = Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings)
-    assert drifted(canary) == ["another model or fingerprint answers: m-01 fp_2, m-03"]
-    assert drifted(Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings[:3])) == []
+    assert drift_reasons(canary) == ["another model or fingerprint answers: m-01 fp_2, m-03"]
+    assert drift_reasons(Canary(tmp_path, "run", {}, {}, [], "x", 2, 0.01, askings[:3])) == []

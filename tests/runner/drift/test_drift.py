@@ -100,7 +100,10 @@ def test_a_check_that_reaches_its_budget_concludes_nothing(home, capsys):
         (["init", "run", "--out", "canary"], "--out canary exists and is not empty: name a new folder; runner.drift"),
         (["init", "run", "--out", "new", "--samples", "7"], "expected 30 to 100 samples"),
         (["check", "run"], "run is not a canary set: it has no canary.json"),
-        (["check", "canary", "seed=3"], "seed=3: a check changes settings of the model only, such as model.name=NAME"),
+        (
+            ["check", "canary", "seed=3"],
+            "seed=3: a check can only change settings of the model, such as model.name=NAME",
+        ),
         (["check", "canary", "model.nme=x"], "model.nme: the config of the run has no such key; valid: "),
         (["check"], "the following arguments are required: CANARY"),
     ],
@@ -124,7 +127,7 @@ def test_other_data_are_refused(home, capsys):
     facts = home / "canary/askings/0000/manifest.json"
     facts.write_text(facts.read_text().replace('"fingerprint": "', '"fingerprint": "other'))
     assert main(["check", "canary"]) == 2
-    assert "was begun with another value of dataset.fingerprint" in capsys.readouterr().err
+    assert "was started with another value of dataset.fingerprint" in capsys.readouterr().err
 
 
 def test_a_set_that_is_being_asked_is_left_alone(home, capsys):
@@ -140,7 +143,7 @@ def test_a_trial_that_broke_off_does_not_stop_the_next_check(home, capsys):
     (home / "canary/askings.json").write_text(whole)
     capsys.readouterr()
     assert main(["check", "canary"]) == 0
-    assert "discarded, unfinished: canary/askings/0002 was begun with another config: model.competence was 0.9" in (
+    assert "discarded, unfinished: canary/askings/0002 was started with another config: model.competence was 0.9" in (
         capsys.readouterr().err
     )
     assert len(askings(home)) == 3 and askings(home)[2]["changed"] == {}

@@ -86,7 +86,7 @@ def test_price_of_a_call_is_unknown_until_the_first_reply(budget, so_far, blind)
 def test_unreported_tokens_are_not_counted_as_zero():
     so_far = Spent()
     so_far.charge(Usage(None, None, 0.1))
-    assert "without the number of their tokens" in so_far.exceeded(Budget(tokens=10))
+    assert "do not state their number of tokens" in so_far.exceeded(Budget(tokens=10))
     assert so_far.exceeded(Budget(calls=2)) is None
 
 

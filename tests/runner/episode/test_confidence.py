@@ -120,10 +120,7 @@ async def test_an_answer_that_no_reply_holds_is_not_stated():
             return Answer("42")
 
     _, score = await solve(Tokens(lambda _: "I multiply."), Computes(), "logprobs")
-    assert (
-        score.explanation
-        == "not stated: no reply of which tokens are asked for has the answer at one place of its words"
-    )
+    assert score.explanation == "not stated: no reply with log-probabilities has the answer at exactly one place"
 
 
 def tokens(*pairs):
@@ -148,7 +145,9 @@ def test_the_geometric_mean_of_the_last_place_alone_counts():
 }.values())  # fmt: skip
 def test_a_log_probability_is_a_number_of_0_or_less(value, probability):
     found = answer_probability(tokens(("B", value)), "B", CHOICES)
-    assert found == probability if probability is not None else str(found).startswith("the endpoint gave something els")
+    assert (
+        found == probability if probability is not None else str(found).startswith("the endpoint gave an invalid log")
+    )
     assert isinstance(answer_probability([*tokens(("a", value)), {"token": "b"}], "ab", {}), str), "one has no key"
 
 

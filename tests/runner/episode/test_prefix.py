@@ -68,13 +68,13 @@ async def test_seeds_differ_by_place_and_not_by_what_is_changed():
 @each_row(
     "change, sound, words",
     [
-        (lambda s: replace(s[1], asked=[*s[1].asked[:-1], Message("user", "saw 4")]), 1, "step 2 cannot be rebuilt: what is asked differs in message 3"),
-        (lambda s: replace(s[1], asked=[*s[1].asked, Message("user", "more")]), 1, "step 2 cannot be rebuilt: what is asked has 3 messages, had 4"),
+        (lambda s: replace(s[1], asked=[*s[1].asked[:-1], Message("user", "saw 4")]), 1, "step 2 cannot be rebuilt: the request differs in message 3"),
+        (lambda s: replace(s[1], asked=[*s[1].asked, Message("user", "more")]), 1, "step 2 cannot be rebuilt: the request has 3 messages, had 4"),
         (lambda s: replace(s[1], purpose="plan"), 1, "step 2 cannot be rebuilt: its purpose was plan, is act"),
-        (lambda s: replace(s[1], observed=[replace(s[1].observed[0], observation=Observation("8"))]), 2, "step 2 cannot be rebuilt: what count returned is not what was recorded"),
-        (lambda s: replace(s[1], observed=[replace(s[1].observed[0], error="unlucky")]), 2, "step 2 cannot be rebuilt: what count returned"),
+        (lambda s: replace(s[1], observed=[replace(s[1].observed[0], observation=Observation("8"))]), 2, "step 2 cannot be rebuilt: count returned another result than the recorded one"),
+        (lambda s: replace(s[1], observed=[replace(s[1].observed[0], error="unlucky")]), 2, "step 2 cannot be rebuilt: count returned another"),
         (lambda s: replace(s[1], observed=[]), 2, "step 2 cannot be rebuilt: 1 calls were run, 0 were recorded"),
-        (lambda s: replace(s[1], reply=Message("assistant", 'call count {"n": 5}')), 2, "what count returned is not what was recorded"),
+        (lambda s: replace(s[1], reply=Message("assistant", 'call count {"n": 5}')), 2, "count returned another result than the recorded one"),
     ],
 )  # fmt: skip
 async def test_what_the_record_does_not_say_is_refused(change, sound, words):
@@ -154,7 +154,7 @@ async def test_a_result_is_changed_right_before_the_fork():
 
 async def test_a_result_of_a_tool_that_changed_the_state_is_not_changed():
     trajectory, _ = await resume(await record(), 2, scripted(), results={"count": "no data"})
-    assert "count changed the state of the episode, which would still hold its own result" in trajectory.error
+    assert "count changed the state of the episode, which still holds the original result" in trajectory.error
 
 
 async def test_a_lesson_is_in_every_later_request_at_its_place():
@@ -197,7 +197,7 @@ async def test_questions_may_differ_where_the_agent_is_what_changes():
     trajectory, _ = await resume(steps, 2, model, own=parts(Polite()), same_questions=False)
     assert trajectory.answer == "done" and model.asked[0].messages[0].text == "please: question 0"
     refused, _ = await resume(steps, 2, scripted(), own=parts(Polite()))
-    assert "step 1 cannot be rebuilt: what is asked differs in message 1" in refused.error
+    assert "step 1 cannot be rebuilt: the request differs in message 1" in refused.error
 
 
 async def test_state_before_the_fork_is_a_state_of_its_own():

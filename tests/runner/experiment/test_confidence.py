@@ -5,7 +5,7 @@ import pytest
 from components.agents.direct import Direct
 from components.agents.self_consistency import Matched, SelfConsistency
 from components.core.protocols import Agent, Grammar
-from runner.experiment.confidence import drawing, with_confidence
+from runner.experiment.confidence import with_confidence, with_samples
 from runner.experiment.parts import build_parts
 
 AGENT = {"_target_": "components.agents.direct.Direct"}
@@ -38,10 +38,10 @@ def test_samples_draws_several_times_unless_the_agent_does():
         "temperature": 0.7,
         "inner": AGENT,
     }
-    assert drawing(cfg, Direct(), AGENT) == drawn
-    assert drawing({"agent": {}}, Direct(), AGENT) is AGENT
+    assert with_samples(cfg, Direct(), AGENT) == drawn
+    assert with_samples({"agent": {}}, Direct(), AGENT) is AGENT
     for agent in (SelfConsistency(Direct(), draws=9), Matched(Direct(), Direct())):
-        assert drawing(cfg, agent, AGENT) is AGENT
+        assert with_samples(cfg, agent, AGENT) is AGENT
     built = build_parts({"agent": (Agent, {**AGENT, "prompts": "direct"})}, {**cfg, "run": {}}, findings := [])
     assert findings == [] and built["agent"] == SelfConsistency(Direct())
 

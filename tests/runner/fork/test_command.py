@@ -99,7 +99,7 @@ def test_settings_of_the_model_that_an_arm_changes_are_no_notes(home):
 
 def test_a_run_without_its_manifest_is_refused(home):
     (copied(home, "bare") / "manifest.json").unlink()
-    assert "fork=bare has no manifest.json: nobody can tell what was recorded" in refused(home, "fork=bare")
+    assert "fork=bare has no manifest.json, so its records cannot be verified" in refused(home, "fork=bare")
 
 
 def test_a_fork_that_was_interrupted_says_how_it_is_continued(home, forked, monkeypatch, capsys):
@@ -160,8 +160,7 @@ def refused(home, *words):
 def test_records_that_were_changed_are_refused(home):
     edit(copied(home, "changed"), lambda one: one["steps"][0].update(n=7))
     assert (
-        "changed/records.jsonl" in (line := refused(home, "fork=changed"))
-        and "nobody can tell what was recorded" in line
+        "changed/records.jsonl" in (line := refused(home, "fork=changed")) and "its records cannot be verified" in line
     )
 
 
@@ -203,7 +202,7 @@ def test_a_disk_that_takes_nothing_more_ends_the_fork_with_what_is_finished(home
     monkeypatch.setattr("runner.storage.disk.append", fail)
     words = ["fork=run", *FORK, "fork.samples=all", "fork.at=1", "hydra.run.dir=full"]
     code, _, err = command(home, words, {})
-    assert code == 1 and "make room on its disk; what is finished is kept" in err
+    assert code == 1 and "free space on its disk; finished work is kept" in err
 
 
 def test_another_reply_in_the_record_is_refused_by_name(home):
@@ -212,7 +211,7 @@ def test_another_reply_in_the_record_is_refused_by_name(home):
     code, _, err = command(home, ["fork=other", *FORK, "fork.samples=all", "hydra.run.dir=other_fork"], {})
     name = next(read(folder))["sample_id"]
     assert (
-        f"refused: sample {name}, control: step 2 cannot be rebuilt: what is asked differs in message" in err
+        f"refused: sample {name}, control: step 2 cannot be rebuilt: the request differs in message" in err
         and code == 0
     )
 
@@ -223,11 +222,11 @@ def test_another_reply_in_the_record_is_refused_by_name(home):
     (["fork="], "fork= is empty: name the folder of a run"),
     (["fork=run", "agent=cot"], "agent=cot: Cot cannot begin in the middle of an episode of Radagent: it does not declare"),
     (["fork=run", "agent=react", "agent.grammar=bracket_json"], "share one grammar, found XmlCall and BracketJson"),
-    (["fork=run", "fork.samples=[nobody]"], "fork.samples: 'nobody' is no sample of run; valid: "),
+    (["fork=run", "fork.samples=[nobody]"], "fork.samples: 'nobody' is not a sample of run; valid: "),
     (["fork=run", "fork.at=verifier_disagrees"], "fork.at=verifier_disagrees: run has no verifier that can disagree"),
     (["fork=run", "verifier=reflekt"], "reflect"),
     (["fork=run", "fork.at=50", "fork.samples=all"], "nothing can be continued under 'control'"),
-    (["fork=run", "fork.samples=all", "fork.result.Nobody=x"], "nothing can be continued under 'result'; no step"),
+    (["fork=run", "fork.samples=all", "fork.result.Nobody=x"], "nothing can be continued under 'result'; at no chosen step"),
     (["fork=run", "fork.samples=all", "fork.result.Nobody=x", "fork.lesson=x"], "nothing can be continued under 'lesson result'"),
     (["fork.at=each", "verifier=reflect"], "fork=RUN is missing: fork.at says how the episodes of a run are continued"),
 ])  # fmt: skip

@@ -150,8 +150,8 @@ class Blind:
 
 
 @each_row("own, why", [
-    ({}, "step 2, 3: count changed the state of the episode, which would still hold its own result"),
-    ({"agent": Blind(), "toolset": Kit(Count("pure"))}, "step 2: the agent does not show the result that was changed"),
+    ({}, "step 2, 3: count changed the state of the episode, which still holds the original result"),
+    ({"agent": Blind(), "toolset": Kit(Count("pure"))}, "step 2: the agent does not show its model the changed result"),
 ])  # fmt: skip
 async def test_a_result_that_can_have_no_effect_is_refused_by_name(own, why):
     calls = ('call count {"n": 3}', 'call count {"n": 4}', "answer 0")

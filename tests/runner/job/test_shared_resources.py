@@ -102,7 +102,7 @@ async def test_dead_endpoint_is_reported_at_once_and_stops_a_resumable_run(tmp_p
     outcome = await run_samples(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert "run: sample 'q0' errored: connection: nobody listens" in capsys.readouterr().err
     assert 10 <= outcome.errored <= 14
-    assert "10 samples errored one after the other, more than run.max_error_rate permits" in outcome.halted
+    assert "10 samples errored in a row, more than run.max_error_rate permits" in outcome.halted
     again = await run_samples(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
     assert (again.halted, len(list(read(tmp_path)))) == (None, 60)
 
@@ -183,5 +183,5 @@ def test_ctrl_c_names_the_calls_in_flight_then_not_those_that_budgets_cut_before
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(work())
     assert capsys.readouterr().err == (
-        "stopping; finished calls are kept, 2 calls in flight are cut; Ctrl-C again breaks off at once\n"
+        "stopping; finished calls are kept, 2 calls in flight are cut; Ctrl-C again stops at once\n"
     )

@@ -50,7 +50,7 @@ def test_agent_without_an_export_layout_is_refused_in_one_line(finished_sweep, c
     assert capsys.readouterr().err == "error: export: the agent asks has no export format (Requirements.export)\n"
     assert not (finished_sweep / "agent-asks" / "export.jsonl").exists()
     assert main(["export", str(finished_sweep)]) == 0
-    assert "without a layout of their own, left out: asks" in capsys.readouterr().out
+    assert "left out, without an export format: asks" in capsys.readouterr().out
     assert (finished_sweep / "agent-exports" / "export.jsonl").is_file()
 
 

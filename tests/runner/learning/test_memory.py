@@ -295,7 +295,7 @@ async def test_recipe_cannot_point_outside_and_a_lost_manifest_is_reported(tmp_p
         note.write_bytes(text)
         assert (await learn(one, door(one.models["main"])))[0] == folder
     (folder / "manifest.json").unlink()
-    with pytest.raises(ConfigError, match="lost its manifest"):
+    with pytest.raises(ConfigError, match="has no manifest"):
         await learn(one, door(one.models["main"]))
 
 
@@ -319,7 +319,7 @@ def test_the_memory_of_a_run_is_found_from_the_run_and_never_another_one(tmp_pat
     monkeypatch.chdir(here)
     cfg = {"run": {"memory": "outputs/.memory"}, "memory": {"path": "own"}}
     assert find_recorded(cfg, run, digest) == tmp_path / "there/own"
-    with pytest.raises(ConfigError, match="run: its memory own is lost, or another one"):
+    with pytest.raises(ConfigError, match="run: its memory own is missing or was changed"):
         find_recorded(cfg, here / "run", digest)
     found = tmp_path / "there/outputs/.memory" / digest
     assert memory_in(found, "mine") == digest
@@ -330,7 +330,7 @@ def test_the_memory_of_a_run_is_found_from_the_run_and_never_another_one(tmp_pat
 
 
 def test_a_memory_that_is_lost_is_not_learnt_again_in_its_place(tmp_path):
-    with pytest.raises(ConfigError, match="run: the memory that it learnt is not in"):
+    with pytest.raises(ConfigError, match="run: the memory that it learnt is no longer in"):
         refuse_lost(experiment(tmp_path), Path("run"))
     for kept in (Source(path="own"), Source(needed=False)):
         refuse_lost(experiment(tmp_path, source=kept), Path("run"))

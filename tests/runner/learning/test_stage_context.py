@@ -29,7 +29,7 @@ def test_gain_matches_the_statistics_and_follows_the_direction(tmp_path):
 
     desk.experiment.parts.scorers["low"] = Distance()
     assert desk.gain(records([1]), records([3]), "m")["gain"] == 2.0
-    with pytest.raises(ConfigError, match="'stop/refused' is better neither high nor low"):
+    with pytest.raises(ConfigError, match="'stop/refused' has no direction of improvement"):
         desk.gain(records([1]), records([3]), "stop/refused")
 
 

@@ -31,18 +31,18 @@ def refused(tmp_path, capsys, path):
 
 
 @pytest.mark.parametrize("sample, line", [
-    ([], "is not as its tool writes it: AttributeError"),
-    (SAMPLE | {"scores": {"a": 3}}, "is not as its tool writes it: TypeError"),
-    (SAMPLE | {"epoch": "x"}, "is not as its tool writes it: ValueError"),
-    (SAMPLE | {"scores": {"a": {}}}, "log.eval is not as its tool writes it: there is no 'value'"),
+    ([], "is not in the format of its tool: AttributeError"),
+    (SAMPLE | {"scores": {"a": 3}}, "is not in the format of its tool: TypeError"),
+    (SAMPLE | {"epoch": "x"}, "is not in the format of its tool: ValueError"),
+    (SAMPLE | {"scores": {"a": {}}}, "log.eval is not in the format of its tool: there is no 'value'"),
     (SAMPLE | {"messages": [{"role": "root", "content": ""}]}, "a message has the role 'root'"),
-    (SAMPLE | {"total_time": 10**400}, "is not as its tool writes it: OverflowError"),
+    (SAMPLE | {"total_time": 10**400}, "is not in the format of its tool: OverflowError"),
     (SAMPLE | {"id": "x" * 2000}, "epoch 1, has too long an id"),
-    (b'{"id": 1, "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is not JSON that can be read"),
-    (b'{"id": ', "is not JSON that can be read"),
-    (SAMPLE | {"epoch": 0}, "an epoch or a time that cannot be"),
-    (SAMPLE | {"epoch": 10**9}, "an epoch or a time that cannot be"),
-    (SAMPLE | {"total_time": float("inf")}, "an epoch or a time that cannot be"),
+    (b'{"id": 1, "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is not readable JSON"),
+    (b'{"id": ', "is not readable JSON"),
+    (SAMPLE | {"epoch": 0}, "an invalid epoch or time"),
+    (SAMPLE | {"epoch": 10**9}, "an invalid epoch or time"),
+    (SAMPLE | {"total_time": float("inf")}, "an invalid epoch or time"),
 ])  # fmt: skip
 def test_a_sample_of_another_form_is_refused(tmp_path, capsys, sample, line):
     path = archive(tmp_path / "log.eval", {"header.json": HEAD, "samples/1_epoch_1.json": sample})
@@ -58,7 +58,7 @@ def test_a_version_that_is_not_known_is_refused(tmp_path, capsys):
 def test_a_time_of_a_run_that_is_none_is_refused(tmp_path, capsys, time, kind):
     path = tmp_path / "log.json"
     path.write_text(json.dumps(HEAD | {"samples": [SAMPLE], "stats": {"started_at": time}}))
-    assert f"is not as its tool writes it: {kind}" in refused(tmp_path, capsys, path)
+    assert f"is not in the format of its tool: {kind}" in refused(tmp_path, capsys, path)
 
 
 @pytest.mark.parametrize("name", [{"a": 1}, 10**59])
@@ -113,7 +113,7 @@ def test_a_zstd_member_that_states_another_size_is_not_unpacked_further(tmp_path
     raw = path.read_bytes()
     entry = raw.rindex(b"PK\x01\x02")
     path.write_bytes(raw[: entry + 10] + (93).to_bytes(2, "little") + raw[entry + 12 :])
-    with pytest.raises(ConfigError, match=f"it has another size than the {len(packed)} bytes it states"):
+    with pytest.raises(ConfigError, match=f"its size is not the {len(packed)} bytes that it states"):
         documents.Archive(path).read("header.json")
 
 

@@ -142,4 +142,4 @@ def test_what_is_no_log_and_a_folder_that_exists_are_refused(tmp_path, capsys):
     assert "the folder exists; name a new one" in capsys.readouterr().err
     (tmp_path / "samples_x_2026-01-01T00-00-00.1.jsonl").write_text("{}\n")
     assert main([str(tmp_path / "new"), str(tmp_path)]) == 2
-    assert "its results_DATE.json, which says what was run, is not in its folder" in capsys.readouterr().err
+    assert "its results_DATE.json, which has the run's settings, is missing from its folder" in capsys.readouterr().err

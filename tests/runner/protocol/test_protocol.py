@@ -97,7 +97,7 @@ def test_the_shipped_study_is_planned_frozen_run_and_answered(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert main(["new", "mine/study.yaml"]) == 0
     assert main(["check", "mine/study.yaml"]) == 0
-    assert "can be run as it says" in capsys.readouterr().out
+    assert "can be run as planned" in capsys.readouterr().out
     assert main(["freeze", "mine/study.yaml"]) == 0
     words = ("-m", "experiment=protocol", "protocol=mine/study.yaml", "tracking=off")
     assert run_in_process(tmp_path, *words, own=False).code == 0
@@ -121,7 +121,7 @@ def test_new_does_not_replace_a_study(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "study.yaml"]) == 0
     assert main(["new", "study.yaml"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert main(["new", "study.txt"]) == 2
 
 
@@ -166,7 +166,7 @@ PLANS = {
     "wrong_direction": ("direction: higher", "direction: lower", "completion/rate is better higher, not lower"),
     "unknown_stratum": ("[complexity]", "[complexty]", "did you mean complexity"),
     "unknown_choice": ("verifier=reflect", "verifier=reflekt", "did you mean reflect"),
-    "same_arms": ("checked: [verifier=reflect]", "checked: [verifier=accept]", "unchecked, seed 0: arms: it runs the same as checked"),
+    "same_arms": ("checked: [verifier=reflect]", "checked: [verifier=accept]", "unchecked, seed 0: arms: it is identical to checked"),
     "not_0_or_1": ("expected: 1.0, sd: 2.0", "expected: 0.1, differ: 0.3", "H3: differ: calls/per_sample is a number, not 0 or 1: give sd"),
     "too_weak": ("power: 0.01", "power: 0.9", "is below 0.9; .* samples would reach it"),
     "other_data": ("[verifier=accept]", "[dataset.split=train]", "data.fingerprint|its data.split is not that of the first arm"),
@@ -191,7 +191,7 @@ def test_what_deviates_is_refused_and_nothing_is_run(frozen):
     assert events(frozen, "run") == []
     (frozen / "study.frozen.json").unlink()
     done = run(frozen)
-    assert done.code == 2 and "study.frozen.json is not what study.log.jsonl says was frozen: put it back" in done.err
+    assert done.code == 2 and "study.frozen.json is not what study.log.jsonl says was frozen: restore it" in done.err
     (frozen / "study.log.jsonl").unlink()
     done = run(frozen)
     assert done.code == 2 and "is not frozen: python -m runner.protocol freeze study.yaml" in done.err
@@ -208,7 +208,7 @@ def test_a_deviation_with_a_reason_is_recorded_and_reported(whole, capsys):
     assert main(["report", "study.yaml", "accept", "reflect"]) == 0
     text = text_of(whole)
     assert "model.competence was 0.85, now is 0.5" in text and "the model was retired" in text
-    assert f"begun under the protocol and not analysed: {whole / 'other'}" in text
+    assert f"started under the protocol, not analysed: {whole / 'other'}" in text
 
 
 def test_report_answers_what_was_asked_in_that_order_and_marks_the_rest(whole, capsys):
@@ -318,7 +318,7 @@ def test_a_named_run_of_which_the_log_has_no_line_is_refused(whole, capsys):
     path = whole / "study.log.jsonl"
     path.write_text(path.read_text().splitlines(keepends=True)[0])
     assert main(["report", "study.yaml", "accept", "reflect"]) == 2
-    message = "accept began under study.yaml, and study.log.jsonl has no line of it: put the log back"
+    message = "accept began under study.yaml, and study.log.jsonl has no line of it: restore the log"
     assert message in capsys.readouterr().err and len(path.read_text().splitlines()) == 1
 
 
@@ -341,10 +341,10 @@ def test_last_lines_that_a_run_saw_are_missed(whole, capsys):
         path.write_text(lines)
         assert main(["report", "study.yaml", "accept", "reflect"]) == 0
         text = text_of(whole)
-        assert text.count("the study's log has lost lines that were there when this run began or ended") == lost
+        assert text.count("the study's log lacks lines that it had when this run began or ended") == lost
         assert ("shown, with deviations" in text) == bool(lost)
     assert run(whole, "verifier=reflect", "run.resume=reflect").code == 0
-    assert main(["report", "study.yaml", "accept", "reflect"]) == 0 and "has lost lines" in text_of(whole)
+    assert main(["report", "study.yaml", "accept", "reflect"]) == 0 and "lacks lines" in text_of(whole)
 
 
 def test_a_frozen_form_that_was_changed_is_refused_wherever_it_is_read(whole, capsys):
@@ -401,7 +401,7 @@ def test_a_run_that_was_deleted_is_missed_and_its_successor_does_not_count_in_si
                                    "seed": 0, "deviations": [], "reason": None})  # fmt: skip
     assert main(["report", "study.yaml", "accept", "reflect"]) == 0
     out = capsys.readouterr().out
-    assert "runs that are not where they were run:" in out and f"a run is not there: {whole / 'bad'}" in text_of(whole)
+    assert "runs were moved or deleted:" in out and f"a run is missing: {whole / 'bad'}" in text_of(whole)
     assert "shown, with deviations |" in text_of(whole)
 
 
@@ -440,7 +440,7 @@ def test_parts_are_one_run_once_they_are_merged(frozen, capsys):
     assert manifest.read(frozen / "fresh")["id"] == manifest.read(frozen / "job")["id"]  # made again after a crash
     study.unlink()
     note_merged(frozen / "job")
-    assert "is not here: " in capsys.readouterr().err and len(events(frozen, "run")) == 1
+    assert "is missing: " in capsys.readouterr().err and len(events(frozen, "run")) == 1
 
 
 def test_pairs_that_errors_took_are_deviations(whole, capsys):
@@ -482,7 +482,7 @@ def test_exclusions_leave_samples_out_of_the_analysis(whole, capsys):
     assert main(["report", "study.yaml", "accept", "reflect"]) == 0
     found = text_of(whole)
     assert f"| 16 | {16 - n} | 0 | {n} |" in found and "excluded: too simple" in found
-    assert "begun before the last amendment" in found
+    assert "started before the last amendment" in found
 
 
 @slow

@@ -96,13 +96,13 @@ def test_an_authority_stamps_a_digest_and_openssl_believes_it(server, authority,
 def test_a_reply_that_is_no_stamp_of_ours_is_refused(server):
     _, good = stamp.request(server.url, DIGEST)
     other = hashlib.sha256(b"another").hexdigest()
-    with pytest.raises(ValueError, match="not about what was frozen"):
+    with pytest.raises(ValueError, match="does not belong to the frozen study"):
         stamp.read(good, other)
     refusal = bytes.fromhex("30053003020102")
     for answer, why in (
         (good, "the reply is to another request"),
         (refusal, "the authority gave no time stamp"),
-        (b"<html>", "the reply is no time stamp"),
+        (b"<html>", "the reply is not a time stamp"),
     ):
         server.answers = answer
         with pytest.raises(ConfigError, match=f"^timestamp: {server.url}: {why}; nothing was frozen$"):
@@ -129,7 +129,7 @@ def test_a_study_is_frozen_with_a_stamp_and_a_tag_or_not_at_all(server, authorit
         subprocess.run(["git", *words], check=True)
     server.answers = b""
     assert main(["freeze", "study.yaml"]) == 2
-    assert "the reply is no time stamp; nothing was frozen" in capsys.readouterr().err
+    assert "the reply is not a time stamp; nothing was frozen" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir() if path.name != ".git"] == ["study.yaml"]
     server.answers = None
     assert main(["freeze", "study.yaml"]) == 0

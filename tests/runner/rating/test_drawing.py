@@ -59,7 +59,7 @@ def test_empty_draw_and_unknown_score_are_refused(rated):
 
 def test_data_that_have_changed_are_refused(rated):
     other = Run.at(rated.changed(fingerprint="cases-6-0"))
-    with pytest.raises(ConfigError, match="was run on data of fingerprint 'cases-6-0', and they are 'cases-6-1' now"):
+    with pytest.raises(ConfigError, match="was run on data with fingerprint 'cases-6-0', which is now 'cases-6-1'"):
         draw([other], rubric(), 5, 0)
 
 

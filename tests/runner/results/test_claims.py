@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_claims import CASES, EXPECTED, LIMIT, simulated, table_of
-from runner.results.claims import Clusters, Planned, adjusted, claim_p
+from runner.results.claims import Clusters, Planned, adjust_p_values, claim_p
 from runner.results.kinds import Scale
 from runner.results.pairs import Pairs, difference_of
 from runner.results.significance import mcnemar_power, t_power
@@ -102,10 +102,10 @@ def test_what_does_not_vary_is_not_tested_unless_it_is_0_or_1():
 
 
 def test_adjusted_by_holm_or_by_order_and_secondary_after_primary():
-    assert adjusted([0.01, 0.02], [], by_order=False) == ([0.02, 0.02], [])
-    assert adjusted([0.01, 0.02], [0.001], by_order=False) == ([0.02, 0.02], [0.02])
-    assert adjusted([0.02, 0.01, 0.04], [0.001, 0.5], by_order=True) == ([0.02, 0.02, 0.04], [0.04, 0.5])
-    assert adjusted([0.001, None], [0.001], by_order=False) == ([0.002, 1.0], [1.0])
+    assert adjust_p_values([0.01, 0.02], [], by_order=False) == ([0.02, 0.02], [])
+    assert adjust_p_values([0.01, 0.02], [0.001], by_order=False) == ([0.02, 0.02], [0.02])
+    assert adjust_p_values([0.02, 0.01, 0.04], [0.001, 0.5], by_order=True) == ([0.02, 0.02, 0.04], [0.04, 0.5])
+    assert adjust_p_values([0.001, None], [0.001], by_order=False) == ([0.002, 1.0], [1.0])
 
 
 @each_row("n, alpha", [(20, 0.05), (50, 0.025), (200, 0.01)])

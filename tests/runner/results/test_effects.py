@@ -150,4 +150,4 @@ def test_other_differences_between_sweeps_of_a_grid_are_reported(tmp_path):
         for one in runs
     ]  # fmt: skip
     found = effects_of(factors_of(other, "cab"), "score/x")
-    assert found.effects and found.notes == ["not the same in all cells, so that effects may be theirs: seed"]
+    assert found.effects and found.notes == ["other settings that differ between cells: seed"]

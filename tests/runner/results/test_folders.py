@@ -63,7 +63,7 @@ def test_runs_of_others_further_below_are_named(tmp_path, capsys):
         run_folders(tmp_path / "nest")
     copy = write(tmp_path / "nest" / "copy", {"t": ("k", [1])})
     assert run_folders(tmp_path / "nest") == [copy]
-    note = f"note: runs further below are left out (1); name them too, such as {deep}\n"
+    note = f"note: left out, runs in subfolders (1); name them too, such as {deep}\n"
     assert capsys.readouterr().err == note
 
 

@@ -43,7 +43,7 @@ def test_number_that_is_none_of_its_kind_is_refused_with_its_line(tmp_path, kind
     if problem is None:
         assert len(run.table) == 2
     else:
-        with pytest.raises(ConfigError, match=f"{re.escape(f'{FILE}:2: damaged record (scores/{problem}); ')}put"):
+        with pytest.raises(ConfigError, match=f"{re.escape(f'{FILE}:2: damaged record (scores/{problem}); ')}restore"):
             _ = run.table
 
 

@@ -82,6 +82,6 @@ def test_killed_shard_must_be_finished_first(two, tmp_path):
     path = two[1] / "manifest.json"
     notes = json.loads(path.read_text())
     path.write_text(json.dumps({key: value for key, value in notes.items() if key not in ("counts", "calls", "spent")}))
-    with pytest.raises(ConfigError, match=r"/b has not ended: run\.resume=.*/b resumes it"):
+    with pytest.raises(ConfigError, match=r"/b has not finished: run\.resume=.*/b resumes it"):
         merge(two, tmp_path / "whole")
     assert not (tmp_path / "whole").exists()

@@ -43,7 +43,7 @@ def test_sweep_end_and_compare_command_agree(runs):
 def test_table_shows_the_direction(runs, capsys):
     show_methods(runs)
     out = capsys.readouterr().out
-    assert "lower is better: steps" in out and "a gain is by how much steps is lower" in out
+    assert "lower is better: steps" in out and "a gain is a decrease of steps" in out
 
 
 def test_mean_over_datasets_follows_the_direction(tmp_path):

@@ -200,7 +200,7 @@ def test_record_without_required_fields_is_reported_in_one_line(make):
     run = make("a", {"one": ("k", [1])})
     with (run.folder / "records.jsonl").open("a") as file:
         file.write('{"sample_id": "x", "epoch": 0, "stop": "answered", "cluster": null, "strata": {}, "seconds": 1}\n')
-    with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; put"):
+    with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; restore"):
         _ = run.table
 
 

@@ -153,7 +153,7 @@ def test_times_of_replayed_calls_are_reported(tmp_path):
     grid = grid_of([job(tmp_path, [1, 0], agent, calls=of) for agent, of in zip("ab", calls, strict=True)])
     assert compare_rows(grid).notes == []
     assert compare_rows(grid, ["time/seconds"]).notes == [
-        "time/seconds says little about b: the journal answered calls of theirs at once"
+        "time/seconds says little about b: the journal answered some of their calls at once"
     ]
 
 

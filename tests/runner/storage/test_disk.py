@@ -34,7 +34,7 @@ async def play(folder, journal=None):
 
 
 async def test_unwritable_records_file_is_named_and_holds_complete_lines(tmp_path):
-    why = r"records\.jsonl cannot be written: No space left on device; make room on its disk$"
+    why = r"records\.jsonl cannot be written: No space left on device; free space on its disk$"
     with full(1500), pytest.raises(Unwritable, match=why):
         await play(tmp_path)
     assert 0 < len(list(read(tmp_path))) < 20
@@ -54,7 +54,7 @@ async def test_unwritable_journal_ends_the_run_without_sample_errors(tmp_path):
     with (
         full(150),
         Journal(tmp_path / "journal") as journal,
-        pytest.raises(Unwritable, match=r"journal cannot be written: .*; make room on its disk"),
+        pytest.raises(Unwritable, match=r"journal cannot be written: .*; free space on its disk"),
     ):
         await play(tmp_path / "run", journal)
     assert list(read(tmp_path / "run")) == []
@@ -81,9 +81,9 @@ def test_command_names_the_file_and_how_to_resume(home, name):
     assert done.code == 1
     assert (
         message.startswith("error: ")
-        and f"here/{name} cannot be written: No space left on device; make room" in message
+        and f"here/{name} cannot be written: No space left on device; free space" in message
     )
-    assert message.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
+    assert message.endswith("finished work is kept; continue with:") and then.endswith("run.resume=here")
     assert not (home.path / "here" / f"{name}.tmp").is_symlink(), "no part of it is left"
     assert home.run("limit=1", "run.resume=here").code == 0
 
@@ -91,7 +91,7 @@ def test_command_names_the_file_and_how_to_resume(home, name):
 async def test_removing_the_records_file_during_a_run_ends_it(tmp_path):
     writer = RecordWriter(tmp_path)
     (tmp_path / "records.jsonl").unlink()
-    with pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: somebody has removed it"):
+    with pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: it was removed"):
         writer.append({"sample_id": "a"})
     writer.close()
 

@@ -48,14 +48,14 @@ def _alter(path):
     path.write_bytes(path.read_bytes().replace(b"name: x", b"name: y").replace(b'"a"', b'"b"'))
 
 
-_RESUME = ", or delete records.jsonl and resume the run, and the journal answers again"
+_RESUME = ", or delete records.jsonl and resume the run: the journal answers its calls"
 CHANGES = [
     ("texts-0000.jsonl.gz", _cut, "bytes; its run wrote", _RESUME),
     ("texts-0000.jsonl.gz", lambda path: path.unlink(), "is missing; its run wrote", _RESUME),
     ("records.jsonl", _cut, "bytes; its run wrote", _RESUME),
     ("records.jsonl", _alter, "was changed: it has another SHA-256", _RESUME),
-    ("metrics.json", _cut, "bytes; its run wrote", ", or have it computed again: python -m runner.report table "),
-    ("metrics.json", _alter, "was changed: it has another SHA-256", ", or have it computed again: "),
+    ("metrics.json", _cut, "bytes; its run wrote", ", or compute it again: python -m runner.report table "),
+    ("metrics.json", _alter, "was changed: it has another SHA-256", ", or compute it again: "),
     ("config.yaml", _alter, "was changed after its run wrote it", ""),
 ]
 
@@ -66,9 +66,9 @@ def test_changed_file_is_named(folder, name, change, message, advice):
     change(folder / name)
     with pytest.raises(ConfigError, match=f"{name} .*{message}"):
         verify(folder)
-    with pytest.raises(Damaged, match=f"{name} .*{message}.*; put it back{advice}.*") as caught:
+    with pytest.raises(Damaged, match=f"{name} .*{message}.*; restore it{advice}.*") as caught:
         refuse_changed(folder)
-    assert "\n" not in str(caught.value) and (advice or str(caught.value).endswith("put it back"))
+    assert "\n" not in str(caught.value) and (advice or str(caught.value).endswith("restore it"))
     (folder / name).write_bytes(whole)
     refuse_changed(folder)
 
@@ -79,7 +79,7 @@ def test_changed_records_or_texts_are_not_resumed(folder):
         for change in (_cut, _alter, lambda path: path.write_bytes(b"")):
             change(folder / name)
             if (folder / name).read_bytes() != whole:
-                with pytest.raises(Damaged, match=f"{name} .*; put it back, or delete records.jsonl and resume"):
+                with pytest.raises(Damaged, match=f"{name} .*; restore it, or delete records.jsonl and resume"):
                     refuse_changed_records(folder)
         (folder / name).write_bytes(whole)
         refuse_changed_records(folder)
@@ -117,7 +117,7 @@ def test_metrics_of_a_run_in_progress_are_written_by_its_own_process_only(folder
 def test_advice_depends_on_the_file_and_not_on_names_of_folders(tmp_path, place):
     folder = tmp_path / place
     manifest.write(folder, {"files": {"records.jsonl": {"bytes": 1, "sha256": "x"}}})
-    with pytest.raises(Damaged, match=f"records.jsonl is missing.*put it back{_RESUME}"):
+    with pytest.raises(Damaged, match=f"records.jsonl is missing.*restore it{_RESUME}"):
         refuse_changed(folder)
 
 
@@ -135,7 +135,7 @@ def test_folder_without_digests_is_checked_by_its_texts(folder):
         "because the manifest has no digests: the run has not finished, or an earlier version wrote it"
     )
     (folder / "texts-0000.jsonl.gz").unlink()
-    with pytest.raises(ConfigError, match=r"1 texts of its records are in no texts-"):
+    with pytest.raises(ConfigError, match=r"1 texts of its records are missing from texts-"):
         verify(folder)
 
 

@@ -186,7 +186,7 @@ def test_a_lost_texts_file_is_noticed_on_resume(tmp_path):
     append(writer)
     writer.close()
     next(tmp_path.glob("texts-*")).unlink()
-    with pytest.raises(ConfigError, match=r"5 texts of its records are lost with a texts-\*\.jsonl\.gz: put it back"):
+    with pytest.raises(ConfigError, match=r"5 texts of its records are lost with a texts-\*\.jsonl\.gz: restore it"):
         RecordWriter(tmp_path)
     assert len([*read(tmp_path)]) == 1 and not [*tmp_path.glob("*.tmp")]
 

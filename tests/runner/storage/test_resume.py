@@ -18,13 +18,13 @@ from components.core.redaction import redact
 from runner.storage import manifest
 from runner.storage.manifest import command_line
 from runner.storage.resume import (
+    config_text,
     differences,
     folder_for,
     is_complete,
-    quoted,
+    make_unused,
+    quote_path,
     refuse_changes,
-    unused,
-    written,
 )
 from tests.table import each_row
 
@@ -92,14 +92,14 @@ def test_a_new_run_gets_a_folder_without_a_run(tmp_path):
     wanted = tmp_path / "stamp"
     assert folder_for(CFG, wanted, named=False) == wanted
     assert folder_for(CFG, wanted, named=False) == tmp_path / "stamp-2", "the first name is taken"
-    assert unused(wanted) == tmp_path / "stamp-3" and (tmp_path / "stamp-3").is_dir()
+    assert make_unused(wanted) == tmp_path / "stamp-3" and (tmp_path / "stamp-3").is_dir()
 
 
 def test_given_folder_may_hold_other_files_but_not_a_run(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert folder_for(CFG, tmp_path, named=True) == tmp_path
     (tmp_path / "records.jsonl").write_text("")
-    with pytest.raises(ConfigError, match=r"holds a run already; resume it with run\.resume="):
+    with pytest.raises(ConfigError, match=r"contains a run already; resume it with run\.resume="):
         folder_for(CFG, tmp_path, named=True)
 
 
@@ -128,7 +128,7 @@ def test_nothing_to_resume_is_reported(tmp_path):
 def test_another_config_is_refused_with_its_differences(tmp_path):
     folder = begin_run(tmp_path / "run")
     with pytest.raises(
-        ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
+        ConfigError, match="was started with another config: limit was null, now is 3; seed was 0, now is 1"
     ):
         folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", named=False)
 
@@ -176,8 +176,8 @@ def test_new_key_with_a_neutral_default_is_not_a_difference():
 
 def test_paths_are_resolved_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
-    assert quoted(tmp_path / "a=b,c") == '"a=b,c"'
+    assert quote_path(tmp_path / "a-b+c.d") == "a-b+c.d"
+    assert quote_path(tmp_path / "a=b,c") == '"a=b,c"'
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,11 @@ def test_paths_are_resolved_on_the_command_line(tmp_path, monkeypatch):
 )  # fmt: skip
 def test_printed_command_can_be_pasted_into_a_shell(name, monkeypatch):
     folder = Path("/data", name, "outputs", "run")
-    monkeypatch.setattr("sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quoted(folder)}", "run.resume=x"])
+    monkeypatch.setattr(
+        "sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quote_path(folder)}", "run.resume=x"]
+    )
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    program, _, module, *words = shlex.split(command_line(f"run.resume={quoted(folder)}"))
+    program, _, module, *words = shlex.split(command_line(f"run.resume={quote_path(folder)}"))
     parse = OverridesParser.create().parse_override
     assert (program, module) == ("python", "runner")
     assert [parse(word).value() for word in words] == [2, str(folder), str(folder)]
@@ -249,7 +251,7 @@ def test_a_written_config_hides_secrets_and_can_be_read_again():
     cfg = changed(model__name="sk-0123456789abcdef") | {
         "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "secret": "correcthorse", "keys": ["sk-proj-0123456789abcdef"]},
     }  # fmt: skip
-    text = written(cfg)
+    text = config_text(cfg)
     assert not any(secret in text for secret in ("0123456789", "hunter2", "correct"))
     again = yaml.safe_load(text)
     assert again["extra"]["key_optional"] is True
@@ -269,13 +271,13 @@ def test_damaged_config_is_reported_as_damaged(tmp_path):
 )  # fmt: skip
 def test_config_not_written_by_the_run_is_named(tmp_path, change):
     cfg = {"seed": 0, "limit": 1}
-    path, text = tmp_path / "config.yaml", written(cfg)
+    path, text = tmp_path / "config.yaml", config_text(cfg)
     manifest.begin(tmp_path, {}, text)
     path.write_text(change(text))
-    with pytest.raises(ConfigError, match=r"config\.yaml is not as the run left it \(manifest\.json has its digest\)"):
+    with pytest.raises(ConfigError, match=r"config\.yaml was changed after the run \(manifest\.json has its digest\)"):
         refuse_changes(tmp_path, cfg)
     path.write_text(text)
-    manifest.begin(tmp_path, {}, written(cfg | {"run": {}}))
+    manifest.begin(tmp_path, {}, config_text(cfg | {"run": {}}))
     refuse_changes(tmp_path, cfg)  # killed before the new file replaced the old one
 
 

@@ -101,11 +101,9 @@ def survives_a_death(home, launcher: str, *words: str) -> None:
     done = sweep(home, *words)
     assert done.code == 1, done.err
     assert "its process died" in done.err or launcher == "joblib"
-    assert re.search(
-        r"begun again since their processes died: .*name-deadly\+breaks-false/parts/[12]-of-2 1 x", done.err
-    )
+    assert re.search(r"restarted after their processes died: .*name-deadly\+breaks-false/parts/[12]-of-2 1 x", done.err)
     broken = ", ".join(f"name-{name}+breaks-true" for name in ("deadly", "b", "c"))
-    assert f"3 jobs ({broken}) ended with exit code 1: 2 of 2 parts broke off: part 1-of-2: RuntimeError: " in done.err
+    assert f"3 jobs ({broken}) ended with exit code 1: 2 of 2 parts failed: part 1-of-2: RuntimeError: " in done.err
     assert "3 of 6 jobs" in done.out
     assert set(count_calls(home).values()) == {1} and len(count_calls(home)) == 3 * 6
     for name in ("deadly", "b", "c"):

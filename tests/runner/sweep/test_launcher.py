@@ -74,7 +74,7 @@ def test_excluded_combinations_are_left_out():
         (["seed=1,1"], "the same job twice: seed=1"),
         (["seed=range(0)"], "seed=range(0): the sweep is empty"),
         (["seed=range(0,100000000)"], "the sweep has more than 100,000 jobs"),
-        (["seed=interval(0,1)"], "give the values one by one"),
+        (["seed=interval(0,1)"], "list the values"),
     ],
 )
 def test_invalid_sweep_is_refused(words, message):
@@ -178,9 +178,9 @@ def test_dead_endpoint_stops_only_the_jobs_that_use_it(home):
     assert done.code == 1
     notes = home.manifest(home.path / "sweep" / "model-dead+seed-0")
     assert notes["status"] == "interrupted" and notes["counts"]["errored"] in (10, 11)
-    assert "10 samples errored one after the other" in notes["stopped"]
+    assert "10 samples errored in a row" in notes["stopped"]
     assert done.err.count("errored: connection: nobody listens") == 1
-    assert "config error: job model-dead+seed-1: not begun: its model gave others errors" in done.err
+    assert "config error: job model-dead+seed-1: not started: its model returned errors to other jobs" in done.err
     assert jobs(home) == ["model-dead+seed-0", "model-echo+seed-0", "model-echo+seed-1"]
 
 
@@ -246,7 +246,7 @@ def test_budget_is_shared_equally_by_all_jobs(home):
     sent = [home.manifest(home.path / "sweep" / f"seed-{n}")["calls"]["sent"] for n in (0, 1)]
     assert sent == [3, 3]
     varied = home.run("-m", "budget.run.calls=1,2")
-    assert varied.code == 2 and "budget of the whole sweep" in varied.err
+    assert varied.code == 2 and "one budget for the whole sweep" in varied.err
 
 
 @slow
@@ -334,7 +334,7 @@ def test_jobs_must_not_share_a_folder(home):
 
 
 @pytest.mark.parametrize(
-    ("word", "message"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "leave them out")]
+    ("word", "message"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "remove them")]
 )
 def test_unsupported_sweep_options_are_refused(home, word, message):
     done = home.run("-m", "seed=0,1", word)

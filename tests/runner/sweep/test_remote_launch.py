@@ -33,7 +33,7 @@ DEAD, WELL = ProcessDied("the power went"), JobResult(0, said="well\n")
 
 @pytest.mark.parametrize(
     ("deaths", "code", "error"),
-    [(0, 0, ""), (1, 0, ""), (2, 0, ""), (3, 1, "the power went, and so it did 2 times before")],
+    [(0, 0, ""), (1, 0, ""), (2, 0, ""), (3, 1, "the power went, as in 2 earlier starts")],
 )
 def test_job_whose_process_dies_is_restarted_twice(capsys, deaths, code, error):
     engine = Script(a=[*[DEAD] * deaths, WELL], b=[WELL])
@@ -41,7 +41,7 @@ def test_job_whose_process_dies_is_restarted_twice(capsys, deaths, code, error):
     assert (first.code, first.error, second) == (code, error, WELL)
     out, err = capsys.readouterr()
     assert out.count("well") == (2 if code == 0 else 1)
-    assert ("begun again since their processes died: a" in err) == (deaths > 0)
+    assert ("restarted after their processes died: a" in err) == (deaths > 0)
 
 
 def test_an_interrupt_stops_the_processes():

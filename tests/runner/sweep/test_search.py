@@ -40,7 +40,7 @@ def test_search_runs_ordinary_jobs_and_resumes_deterministically(tuned):
     manifest = (tuned.path / "sweep" / "trial-0002" / "manifest.json").read_bytes()
     again = tuned.run(*SEARCH, *SPACE, "search.trials=4", "search.at_once=2")
     assert again.code == 0, again.err
-    assert "search of 4 trials, 3 of them asked for before" in again.err
+    assert "search of 4 trials, 3 of them earlier" in again.err
     assert points(tuned) == points(tuned, "whole"), "a fixed seed gives the same trials"
     assert (tuned.path / "sweep" / "trial-0002" / "manifest.json").read_bytes() == manifest
 
@@ -171,9 +171,9 @@ def test_unknown_metric_is_refused_with_a_suggestion_and_keeps_the_trial(tuned):
         ((), "search.space: is empty"),
         (("agent.times=1,2", "search.trials=x"), "command line: search.trials=x: search.trials: found 'x'"),
         (("agent.times=1,2", "search.objectives={a:maximise,a:minimise}"), "search.objectives: a is given twice"),
-        (("agent.times=1,2", "run.preflight=true", "run.journal=j"), "run.preflight prices jobs"),
-        (("agent.times=1,2", "hydra/launcher=basic", "search.prune_after=3"), "which hydra/launcher=wardround lets it"),
-        (("agent.times=1,2", "run.shards=2", "search.prune_after=3"), "looks at whole trials, which run.shards parts"),
+        (("agent.times=1,2", "run.preflight=true", "run.journal=j"), "run.preflight estimates known jobs"),
+        (("agent.times=1,2", "hydra/launcher=basic", "search.prune_after=3"), "which needs hydra/launcher=wardround"),
+        (("agent.times=1,2", "run.shards=2", "search.prune_after=3"), "needs whole trials, which run.shards divides"),
         (("agent.times=1,2", "search.trials=1,2"), "search.trials=1,2: a search has one value"),
         (("agent.times=1,2", "search=3"), "search is a mapping of settings"),
     ],

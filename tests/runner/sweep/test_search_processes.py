@@ -21,7 +21,7 @@ def test_six_trials_in_parts_survive_the_death_of_a_process(home):
     )  # fmt: skip
     done = sweep(home, *words)
     assert done.code == 0, done.err
-    assert "begun again since their processes died" in done.err
+    assert "restarted after their processes died" in done.err
     assert set(count_calls(home).values()) == {1} and len(count_calls(home)) == 6 * 6
     for n in range(6):
         manifest = home.manifest(home.path / "sweep" / f"trial-{n:04}")

@@ -79,7 +79,7 @@ def test_folder_of_a_single_run_is_refused_for_a_sweep(home):
         done = home.run(*words, "hydra.run.dir=one")
         assert done.code == 2
         assert "hydra.run.dir=one: this is a sweep (-m, run.shards or a search), whose folder" in done.complaint
-        assert "is named by hydra.sweep.dir=one" in done.complaint and not (home.path / "outputs").exists()
+        assert "is set by hydra.sweep.dir=one" in done.complaint and not (home.path / "outputs").exists()
 
 
 @pytest.mark.parametrize("word", ["run.shards=1", "run.shards=null"])
@@ -110,7 +110,7 @@ def test_shard_that_stops_early_is_named_and_resumed(home):
     busy = RecordWriter(home.path / "sweep" / "only" / "parts" / "2-of-2")
     done = home.run("run.shards=2", "hydra.sweep.dir=sweep")
     assert done.code == 1
-    assert "1 of 2 parts broke off: part 2-of-2: " in done.err and "is in use by another process" in done.err
+    assert "1 of 2 parts failed: part 2-of-2: " in done.err and "is in use by another process" in done.err
     assert not (home.path / "sweep" / "only" / "records.jsonl").exists()
     busy.close()
     again = home.run("run.shards=2", "hydra.sweep.dir=sweep")
@@ -146,7 +146,7 @@ def test_folder_is_resumed_with_its_original_shards(home):
     for words in (["-m", "seed=0"], ["run.shards=3"]):
         done = home.run(*words, "hydra.sweep.dir=sweep")
         assert done.code == 2
-        assert "was begun in 2 parts; resume with run.shards=2" in done.complaint
+        assert "was started in 2 parts; resume with run.shards=2" in done.complaint
     assert home.run("-m", "seed=0", "hydra.sweep.dir=whole", "budget.run.calls=2").code == 3
     done = home.run("run.shards=2", "hydra.sweep.dir=whole")
-    assert "was begun whole; resume without run.shards" in done.complaint
+    assert "was started undivided; resume without run.shards" in done.complaint

@@ -94,7 +94,7 @@ def test_second_ctrl_c_during_clean_up_is_not_a_job_error(interrupted, home):
     done = interrupted("model", "Twice")
     (folder,) = home.runs()
     _, first, second = done.err.splitlines()
-    assert (done.code, first) == (130, "interrupted; what is finished is kept; continue with:")
+    assert (done.code, first) == (130, "interrupted; finished work is kept; continue with:")
     assert second.endswith(f"run.resume={folder.relative_to(home.path)}")
     assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], (
         "the remaining resources are still closed"
@@ -105,10 +105,10 @@ def test_ctrl_c_is_acknowledged_before_closing(interrupted):
     done = interrupted("model", "Once")
     stopping, closed, *_ = done.err.splitlines()
     assert (done.code, closed) == (130, "closed")
-    assert stopping == "stopping; finished calls are kept, 1 call in flight is cut; Ctrl-C again breaks off at once"
+    assert stopping == "stopping; finished calls are kept, 1 call in flight is cut; Ctrl-C again stops at once"
 
 
 def test_ctrl_c_during_the_checks_gives_no_hydra_warning(interrupted, home):
     done = interrupted("dataset", "Early")
-    assert (done.code, done.err) == (130, "interrupted; what is finished is kept\n")
+    assert (done.code, done.err) == (130, "interrupted; finished work is kept\n")
     assert not (home.path / "outputs").exists()

@@ -1,7 +1,7 @@
 import pytest
 
 from components.cab.scorers.case import Case, Unscored
-from components.cab.scorers.choices import official, read_letter, strict, wants_refusal
+from components.cab.scorers.choices import expects_refusal, official, read_letter, strict
 from tests.table import each_row
 
 DRUGS = {"A": "Aspirin", "B": "Biotin", "C": "Vitamin D", "D": "None of the above"}
@@ -77,7 +77,7 @@ def test_options_may_stand_in_the_question_only():
     key = {"answer": "Biotin", "answer_idx": "B"}
     for answer, value in (("B", 1), ("biotin", 1), ("(C) Cysteine", 0), ("Answer: B", 1)):
         assert strict(Case(answer, key)).value == strict(tolerant(answer, key)).value == value
-    assert official(Case("B. Biotin", key)).value == 1 and not wants_refusal(Case("", key))
+    assert official(Case("B. Biotin", key)).value == 1 and not expects_refusal(Case("", key))
 
 
 def test_tolerant_choice_ignores_case_and_only_strict_reads_a_letter_with_a_full_stop():
@@ -88,8 +88,8 @@ def test_tolerant_choice_ignores_case_and_only_strict_reads_a_letter_with_a_full
 
 def test_refusal_is_wanted_where_not_knowing_is_right():
     unknown = {"A": "Aspirin", "B": "Question cannot be answered with provided documents"}
-    assert wants_refusal(Case("", "B", unknown)) and wants_refusal(Case("", ACCEPTED))
-    assert not wants_refusal(Case("", "A", unknown)) and not wants_refusal(Case("", "D", DRUGS))
+    assert expects_refusal(Case("", "B", unknown)) and expects_refusal(Case("", ACCEPTED))
+    assert not expects_refusal(Case("", "A", unknown)) and not expects_refusal(Case("", "D", DRUGS))
 
 
 @pytest.mark.parametrize(("target", "message"), [("E", "one of the letters"), (None, "one of the letters")])

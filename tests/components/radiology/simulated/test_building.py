@@ -5,7 +5,7 @@ import pytest
 
 import components.prompts
 from components.agents.react import ReAct
-from components.building import Building, builds, used
+from components.building import Building, builds, built_tool_calls
 from components.cab.simulated.answers import SPECIFICATION, code
 from components.core.messages import Message
 from components.grammars.bracket_json import BracketJson
@@ -108,4 +108,4 @@ async def test_a_withheld_calculator_is_built_and_asked_where_the_prompt_offers_
     trajectories = [trajectory for trajectory, _ in await clinic.play(of("medcalc", each=6))]
     asked = [one for trajectory in trajectories for one in builds(trajectory)]
     assert asked and all(one["passed"] is offered for one in asked)
-    assert any(used(trajectory) for trajectory in trajectories) is offered
+    assert any(built_tool_calls(trajectory) for trajectory in trajectories) is offered

@@ -183,7 +183,7 @@ def test_identities_differ_where_cards_or_versions_do():
 
 
 WRONG = {
-    "no server": ({}, "there is none; name at least one"),
+    "no server": ({}, "servers: empty; name at least one"),
     "neither way": ({"a": Server()}, "servers.a: name either a command or a url"),
     "both ways": ({"a": Server(["python3"], "http://a")}, "servers.a: name either a command or a url"),
     "no program": ({"a": Server(["no-such-program"])}, "servers.a.command: there is no program 'no-such-program'"),

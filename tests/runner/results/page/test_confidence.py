@@ -77,7 +77,7 @@ def test_graded_scores_have_a_mean_loss_and_other_numbers_are_named_and_left_out
     assert sheets["Selection by confidence"][0]["risk of all"] == pytest.approx(0.375)
     sheet = confidence.section([run_of(tmp_path / "b", graded, score="count")]).parts[0]
     assert (
-        sheet.notes[-1].startswith("left out, since the score that decides is no share")
+        sheet.notes[-1].startswith("left out, since the score that decides is not a share")
         and "score/x" in sheet.notes[-1]
     )
 
