@@ -4,6 +4,7 @@ import gc
 import ipaddress
 import os
 import re
+import shutil
 import socket
 from pathlib import Path
 
@@ -33,6 +34,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
 SLOW_TOO = bool(os.environ.get("WARDROUND_TEST_SLOW"))
+if not SLOW_TOO and (memory := Path("/dev/shm")).is_dir() and shutil.disk_usage(memory).free > 2**31:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))  # of ``tmp_path``: 100 MB, and no disk is waited for
 SLOW_FILE = re.compile(r"^pytestmark = \[?slow\b", re.MULTILINE)
 
 

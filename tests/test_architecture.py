@@ -221,7 +221,7 @@ def problems(name: str) -> Iterator[str]:
     if set(MODULES[name].stem.split("_")) & VAGUE:
         yield "a name that says nothing"
     for node in definitions(tree):
-        stub = isinstance(node, FUNCTIONS) and ast.unparse(node.body) == "..."  # of a protocol
+        stub = isinstance(node, FUNCTIONS) and ast.dump(node.body[0]) == "Expr(value=Constant(value=Ellipsis))"
         if not ast.get_docstring(node) and not stub:
             yield f"{node.name} has no docstring"
         if {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", node.name)} & GLOSSARY:
@@ -293,7 +293,7 @@ def test_runner_checks_no_protocol_with_isinstance():
         for name in MODULES
         if name.startswith("runner")
         for node in nodes_of(name)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
         if protocols & set(re.findall(r"\w+", ast.unparse(node.args[1])))
     }
     assert asking == set()

@@ -71,7 +71,7 @@ class Task:
         """The chain without types."""
         return tuple(category for category, _ in self.chain)
 
-    @property
+    @cached_property
     def steps(self) -> str:
         """The chain with types, in words."""
         return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in self.chain)

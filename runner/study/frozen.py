@@ -5,7 +5,7 @@ import importlib.util
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -97,12 +97,22 @@ def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
 
 def code_digest(allow: Sequence[str]) -> str:
     """The digest of this program's code and prompts, and of the packages of a user that parts may come from."""
-    total, specs = hashlib.sha256(), map(importlib.util.find_spec, allow)
-    places = [place for spec in specs for place in (spec and spec.submodule_search_locations) or ()]
-    for root in (_HOME / "runner", _HOME / "components", *map(Path, places)):
-        for path in sorted(one for one in root.rglob("*") if one.suffix in _CODE):
-            total.update(f"{path.relative_to(root)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
-    return total.hexdigest()
+    specs = map(importlib.util.find_spec, allow)
+    places = [Path(place) for spec in specs for place in (spec and spec.submodule_search_locations) or ()]
+    return hashlib.sha256(_own_code() + b"".join(map(_code_of, places))).hexdigest()
+
+
+@cache
+def _own_code() -> bytes:
+    """Of this program, which a process does not read again."""
+    return _code_of(_HOME / "runner") + _code_of(_HOME / "components")
+
+
+def _code_of(root: Path) -> bytes:
+    """The name and the digest of every file of code or prompts below a folder."""
+    paths = sorted(path for path in root.rglob("*") if path.suffix in _CODE)
+    found = (f"{path.relative_to(root)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0" for path in paths)
+    return "".join(found).encode()
 
 
 def conform(cfg: Mapping[str, Any], facts: Manifest, seen: str = "") -> Manifest:

@@ -150,17 +150,21 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     load()
     if database is not None and not database.exists():
         from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+        from sqlalchemy import event
 
         with locked(lock, 0o600):
             if not database.exists():  # made under another name: a kill leaves none or a whole one
                 fresh = database.with_name(f"{database.name}.new")
                 fresh.unlink(missing_ok=True)
-                place = str(database.with_name("artifacts"))
                 address = f"sqlite:///{fresh}"
+                engine = SqlAlchemyStore._get_or_create_engine(address)
+                event.listen(engine, "connect", lambda made, _: made.execute("PRAGMA synchronous = OFF"))
                 try:
-                    SqlAlchemyStore(address, place)  # type: ignore[no-untyped-call]  # mlflow's own
+                    SqlAlchemyStore(address, str(database.with_name("artifacts")))  # type: ignore[no-untyped-call]  # mlflow's own
                 finally:  # it keeps the connection, even to a file that another attempt removes
-                    SqlAlchemyStore._get_or_create_engine(address).dispose()
+                    engine.dispose()
+                with fresh.open("rb") as whole:
+                    os.fsync(whole.fileno())  # once, not after each of a hundred migrations
                 fresh.replace(database)
     from mlflow import MlflowClient
 

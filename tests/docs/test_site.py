@@ -13,6 +13,7 @@ import yaml
 from runner.config.catalogue import CONF, Catalogue
 from tests.docs.pages import PAGES, ROOT, generator, named
 from tests.slow import slow
+from tests.table import each_row
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
@@ -30,7 +31,7 @@ def test_readme_is_one_page_with_the_notice():
     assert "not a medical device" in README and "make run" in README and "make test" in README
 
 
-@pytest.mark.parametrize("page", named(PAGES))
+@each_row("page", named(PAGES))
 def test_links_of_a_page_resolve(page):
     made = {ROOT / "docs" / path for path in generated()}
     targets = {(page.path.parent / link).resolve() for link in _LINK.findall(page.text)}
@@ -80,7 +81,7 @@ def leaves(nav):
     return [page for one in (nav.values() if isinstance(nav, dict) else nav) for page in leaves(one)]
 
 
-@pytest.mark.parametrize("group", [*Catalogue().groups])
+@each_row("group", [*Catalogue().groups])
 def test_reference_has_every_choice_and_its_keys(group):
     text = generated()[f"reference/{group}.md"]
     sections = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", text, re.M | re.S))

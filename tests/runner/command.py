@@ -175,5 +175,5 @@ def settle(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.Mo
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     with settled():
         yield home
-    for name in [n for n in sys.modules if n.partition(".")[0] == "mine"]:
+    for name in [n for n in sys.modules if n == "mine" or n.startswith("mine.")]:
         del sys.modules[name]

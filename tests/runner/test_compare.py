@@ -10,6 +10,7 @@ import pytest
 from runner.compare import main
 from tests.runner.results.sweeps import job
 from tests.slow import slow
+from tests.table import each_row
 
 
 @pytest.fixture
@@ -57,8 +58,8 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
     assert len(json.loads((tmp_path / "o" / "compare.json").read_text())["runs"]) == 2
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_row(
+    "given, message",
     [
         ("{one}", "nothing to compare: there is one method"),
         ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
@@ -79,7 +80,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
 def test_invalid_comparison_is_refused_in_one_line_with_exit_2(sweep, tmp_path, capsys, given, message):
     one = sweep / "react-cab"
     other = job(tmp_path / "other", [1, 0], "direct", "elsewhere").folder
-    copy, long = shutil.copytree(one, tmp_path / "copy"), "x" * 5_000
+    copy, long = shutil.copytree(one, tmp_path / "copy", dirs_exist_ok=True), "x" * 5_000
     assert main(given.format(sweep=sweep, one=one, other=other, copy=copy, long=long).split()) == 2
     out, err = capsys.readouterr()
     assert message in err and err.count("\n") == 1 and err.startswith("error: ")

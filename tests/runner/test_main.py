@@ -183,7 +183,7 @@ def spawn(home, *words):
 
 def test_interruption_prints_one_line_and_exits_130(home):
     """By a scheduler; by Ctrl-C and at every moment: tests/acceptance/test_interrupted.py."""
-    process = spawn(home, "model.pace.seconds=0.4", "model.max_connections=1", "dataset.n=50")
+    process = spawn(home, "model.pace.seconds=0.1", "model.max_connections=1", "dataset.n=200")
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline and not any((f / "records.jsonl").exists() and ids(f) for f in home.runs()):
         time.sleep(0.02)

@@ -14,6 +14,7 @@ from runner.storage.records import RecordWriter
 from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
+from tests.table import each_row
 
 
 def test_several_runs_are_averaged(tmp_path, capsys):
@@ -160,8 +161,8 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
     assert "has no strata" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@each_row(
+    "words, message",
     [
         (["RUN"], "'RUN' is not a command; tables: python -m runner.report table RUN"),
         (["stratas", "RUN"], "'stratas' is not a command; did you mean strata"),

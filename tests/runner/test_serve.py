@@ -12,6 +12,7 @@ from runner.serve import from_arguments, main, model_of
 from tests.acceptance.command import ROOT
 from tests.simulated import simulated
 from tests.slow import slow
+from tests.table import each_row
 
 
 def test_the_command_line_makes_a_server():
@@ -72,7 +73,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("what", BAD)
+@each_row("what", BAD)
 def test_invalid_words_are_refused_in_one_line(what, capsys, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     words, text = BAD[what]

@@ -56,6 +56,19 @@ def base(tmp_path_factory):
     return tmp_path_factory.mktemp("tracking")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unsynced():
+    """No commit waits for the disk."""
+    from sqlalchemy import Engine, event
+
+    def connected(made, _):
+        made.execute("PRAGMA synchronous = OFF")
+
+    event.listen(Engine, "connect", connected)
+    yield
+    event.remove(Engine, "connect", connected)
+
+
 def config(base, name, **changes):
     uri = f"sqlite:///{base}/.mlflow/mlflow.db"
     return {
@@ -511,6 +524,7 @@ def test_a_server_that_redirects_or_is_none_of_mlflow_is_left_with_one_line(monk
         do_POST = do_GET
 
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_JITTER", "0")
     asked = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()

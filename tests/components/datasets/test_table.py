@@ -6,6 +6,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.datasets.table import Columns, Table
+from tests.table import each_row
 
 CSV = """id,ask,a,b,c,right,part,patient
 q1,Which vitamin?,B12,C,,B,test,p1
@@ -68,8 +69,8 @@ def test_the_fingerprint_is_that_of_the_content(table):
     assert table().privacy == "phi"
 
 
-@pytest.mark.parametrize(
-    ("text", "changes", "message"),
+@each_row(
+    "text, changes, message",
     [
         (CSV.replace(",B,test", ",E,test"), {}, "mine.csv:2: right: must be one of A, B or the text of one option, found 'E'"),
         (CSV.replace("a,b,c", "a,b,b"), {}, "mine.csv:1: the column 'b' is duplicated"),

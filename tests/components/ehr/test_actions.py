@@ -6,6 +6,7 @@ from components.core.errors import ToolError
 from components.core.tools import NoState, Tool
 from components.ehr.actions import Calculate, Calendar, FilterDB, GetValue, LoadDB, SQLInterpreter
 from tests.record_desk import TOOLS, counting, state
+from tests.table import each_row
 
 
 @dataclass
@@ -52,7 +53,7 @@ def test_a_long_result_is_cut_where_a_model_reads_it(given):
     assert seen.data == {"value": None}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tool,arguments,label",
     [
         (FilterDB(), {"conditions": "A=1"}, "unknown_table"),

@@ -28,8 +28,8 @@ def refused(file, sql, clock=CLOCK, **more):
     return caught.value.kind, str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("sql", "rows"),
+@each_row(
+    "sql, rows",
     [
         ("select ID from BEDS where room = 7 order by id", [(1,), (2,)]),
         ("  SELECT id, weight FROM beds WHERE id = 2;", [(2, None)]),
@@ -61,7 +61,7 @@ def test_every_vital_sign_has_a_range(vital):
     assert fill_placeholders(f"{name}_lower {name}_upper", None) == "{} {}".format(*VITAL_BOUNDS[vital])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sql",
     [
         "", "beds", "explain select 1", "values (1)", "update beds set id = 1", "insert into beds values (9)", "delete from beds", "drop table beds",
@@ -78,8 +78,8 @@ def test_statements_that_do_more_than_read_are_refused(file, sql):
     assert sha256(file.read_bytes()).hexdigest() == before and os.listdir(file.parent) == [file.name]
 
 
-@pytest.mark.parametrize(
-    ("sql", "message"),
+@each_row(
+    "sql, message",
     [
         ("select nosuch from beds", "no such column: nosuch"),
         ("select from beds", "syntax error"),

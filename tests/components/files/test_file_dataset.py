@@ -26,6 +26,7 @@ from tests.components.datasets import (
 )
 from tests.components.ehr.datasets import test_ehr_halt, test_ehragent_edition, test_ehrsql, test_ehrsql2024, test_treqs
 from tests.components.medcalc import test_dataset as test_medcalc
+from tests.table import each_row
 
 # A small folder of each data set, and the splits that an unknown one is refused with.
 LOADERS = {
@@ -58,29 +59,31 @@ LOADERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOADERS)
-def test_samples_have_ids_of_their_own_and_the_dimension_of_their_task(tmp_path, name):
-    dataset = LOADERS[name][0](tmp_path)
+@each_row("name", LOADERS)
+def test_samples_have_ids_of_their_own_and_the_dimension_of_their_task(tmp_path_factory, name):
+    make, folder = LOADERS[name][0], tmp_path_factory.mktemp(name)
+    dataset = make(folder)
     samples = list(dataset.load(dataset.split))
     assert samples and len({sample.problem.id for sample in samples}) == len(samples)
     for strata in (sample.strata for sample in samples if "dimension" in sample.strata):
         assert strata["dimension"] == TASKS[strata["task"]].dimension
-    assert dataset.fingerprint == LOADERS[name][0](tmp_path).fingerprint
+    assert dataset.fingerprint == make(folder).fingerprint
 
 
-@pytest.mark.parametrize("name", LOADERS)
-def test_an_unknown_split_is_refused_with_those_there_are(tmp_path, name):
+@each_row("name", LOADERS)
+def test_an_unknown_split_is_refused_with_those_there_are(tmp_path_factory, name):
     make, has = LOADERS[name]
-    assert refused(make(tmp_path), "nope") == f"dataset.split: {has}; found 'nope'"
+    assert refused(make(tmp_path_factory.mktemp(name)), "nope") == f"dataset.split: {has}; found 'nope'"
 
 
-@pytest.mark.parametrize("name", LOADERS)
-def test_a_missing_file_is_named_with_how_to_get_it(tmp_path, name):
-    dataset = LOADERS[name][0](tmp_path)
-    for file in [file for file in tmp_path.rglob("*") if file.is_file()]:
+@each_row("name", LOADERS)
+def test_a_missing_file_is_named_with_how_to_get_it(tmp_path_factory, name):
+    folder = tmp_path_factory.mktemp(name)
+    dataset = LOADERS[name][0](folder)
+    for file in [file for file in folder.rglob("*") if file.is_file()]:
         file.unlink()
     complaint = refused(dataset, dataset.split)
-    assert complaint.startswith(f"no data file {tmp_path}") and complaint.endswith(f"; {dataset.how}")
+    assert complaint.startswith(f"no data file {folder}") and complaint.endswith(f"; {dataset.how}")
     assert not dataset.splits
 
 
@@ -317,13 +320,13 @@ WRONG = {  # data set: where the complaint points to, how a wrong row gets there
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "complaint"),
-    [pytest.param(name, given, message, id=f"{name}: {message[:40]}") for name, (_, _, rows) in WRONG.items() for given, message in rows],
+@each_row(
+    "name, given, complaint",
+    [(name, given, message) for name, (_, _, rows) in WRONG.items() for given, message in rows],
 )  # fmt: skip
-def test_a_wrong_row_is_refused_with_its_place_and_key(tmp_path, name, given, complaint):
+def test_a_wrong_row_is_refused_with_its_place_and_key(tmp_path_factory, name, given, complaint):
     place, make, _ = WRONG[name]
-    dataset = make(tmp_path, **given)
+    dataset = make(tmp_path_factory.mktemp(name), **given)
     message = refused(dataset, dataset.split)
     assert place in message and complaint in message.partition(place)[2]
 

@@ -112,9 +112,7 @@ def test_a_stated_window_wins_over_the_table():
     assert Gateway("gpt-4o-2024-08-06", "openai").traits.context_tokens == 128_000
 
 
-@pytest.mark.parametrize(
-    "base", ["127.0.0.1:8000", "ftp://host/v1", "http://host:99999/v1", "http://host:abc/v1", "http://a..b/v1"]
-)
+@each_row("base", ["127.0.0.1:8000", "ftp://host/v1", "http://host:99999/v1", "http://host:abc/v1", "http://a..b/v1"])
 def test_an_address_that_cannot_be_one_is_refused(base):
     with pytest.raises(ConfigError, match=r"^model\.api_base must be an http"):
         Gateway("m", api_base=base)

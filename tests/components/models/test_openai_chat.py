@@ -8,6 +8,7 @@ from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.openai_chat import OpenAIChat
 from components.models.prices import Price
 from components.models.replies import Fault
+from tests.table import each_row
 
 SPEC = ToolSpec("measure", "Measures.", {"type": "object", "properties": {"site": {"type": "string"}}})
 
@@ -96,8 +97,8 @@ async def test_cost_is_from_the_price(server, ask):
     assert completion.usage.cost_usd == pytest.approx((10 * 1 + 2 * 10) / 1e6)
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "retryable"),
+@each_row(
+    "status, kind, retryable",
     [
         (400, "bad_request", False),
         (401, "auth", False),
@@ -153,8 +154,8 @@ async def test_broken_connections_are_transient(chat, server, ask, answer, kind)
     assert (await chat.call(ask("Hi"))).message.text == "Hello"
 
 
-@pytest.mark.parametrize(
-    ("raw", "kind"),
+@each_row(
+    "raw, kind",
     [
         (b"<html>busy</html>", "unreadable"),
         (b'{"choices": [{"mess', "unreadable"),

@@ -3,6 +3,7 @@ import pytest
 from components.core.messages import ToolCall, Usage
 from components.models.prices import Price
 from components.models.replies import Fault, read_reply
+from tests.table import each_row
 
 
 def test_tool_calls_keep_their_arguments_as_written(reply):
@@ -25,8 +26,8 @@ def test_content_in_parts_is_joined(reply):
     assert read_reply(reply({"content": parts}), None).message.content == "ab"
 
 
-@pytest.mark.parametrize(
-    ("message", "content", "reasoning"),
+@each_row(
+    "message, content, reasoning",
     [
         ({"reasoning_content": "r"}, "Hello", "r"),
         ({"reasoning": "r"}, "Hello", "r"),
@@ -50,8 +51,8 @@ def test_a_refusal_is_the_reply(reply):
     assert (completion.message.content, completion.finish) == ("No.", "refusal")
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
+@each_row(
+    "written, read",
     [
         ("stop", "stop"),
         (None, "stop"),
@@ -79,8 +80,8 @@ def test_a_reply_of_which_a_filter_left_nothing_is_no_answer(reply, content):
     assert (caught.value.kind, caught.value.retryable) == ("content_filter", False)
 
 
-@pytest.mark.parametrize(
-    ("usage", "read"),
+@each_row(
+    "usage, read",
     [
         (..., Usage()),
         (None, Usage()),
@@ -147,15 +148,15 @@ def test_tool_calls_that_are_not_a_list_are_a_fault(reply):
         read_reply(reply({"content": "a", "tool_calls": {"function": {"name": "f", "arguments": "{}"}}}), None)
 
 
-@pytest.mark.parametrize("tokens", [-5, True, 2**60, 1.5, "7"])
+@each_row("tokens", [-5, True, 2**60, 1.5, "7"])
 def test_a_null_token_count_counts_as_not_reported(reply, tokens):
     body = reply({"content": "a"}) | {"usage": {"prompt_tokens": tokens, "completion_tokens": 3}}
     usage = read_reply(body, Price(1.0, 10.0, 0.5)).usage
     assert (usage.input_tokens, usage.cost_usd) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("model", "fingerprint", "read"),
+@each_row(
+    "model, fingerprint, read",
     [
         ("gpt-4o", "fp_1", "gpt-4o fp_1"),
         ("gpt-4o", None, "gpt-4o"),

@@ -1,6 +1,7 @@
 import pytest
 
 from components.tools.vocabulary import VocabularyStore
+from tests.table import each_row
 
 
 @pytest.fixture
@@ -22,8 +23,8 @@ def store():
     made.close()
 
 
-@pytest.mark.parametrize(
-    ("term", "cui"),
+@each_row(
+    "term, cui",
     [
         ("heart  ATTACK", "C1"),
         ("infarctions of the myocardial", "C1"),
@@ -38,7 +39,7 @@ def test_terms_are_found_by_name_then_by_words(store, term, cui):
     assert store.find(term).cui == cui
 
 
-@pytest.mark.parametrize("term", ["infarction of the brain", "the", "", '" OR "', "NOT", "attack*"])
+@each_row("term", ["infarction of the brain", "the", "", '" OR "', "NOT", "attack*"])
 def test_other_terms_are_not_found(store, term):
     found = store.find(term)
     assert found is None or (term, found.cui) == ("attack*", "C1")

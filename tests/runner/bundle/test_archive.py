@@ -10,6 +10,7 @@ from components.core.errors import ConfigError
 from runner.bundle.archive import LIST, Archive, journal_lines, restore_journal, write
 from runner.storage.journal import Journal
 from tests.runner.bundle.packing import members, zipped
+from tests.table import each_row
 
 RUN = {"label": "one", "own": {}, "prompts": {}}
 HEAD = {"name": "x", "runs": [RUN]}
@@ -33,8 +34,8 @@ def test_packed_members_are_unpacked_unchanged(bundle, tmp_path):
     assert (tmp_path / "out/runs/one/config.yaml").read_bytes() == b"seed: 0\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
+@each_row(
+    "name, message",
     [
         ("../outside", "points outside"),
         ("/etc/passwd", "points outside"),

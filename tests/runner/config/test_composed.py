@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+from tests.table import each_row
+
 NEAR = "did you mean"
 
 
@@ -40,8 +42,8 @@ def test_unavailable_model_or_figure_is_refused(home, monkeypatch, word, parts):
     assert all(part in complaint for part in parts), complaint
 
 
-@pytest.mark.parametrize(
-    ("word", "parts"),
+@each_row(
+    "word, parts",
     [
         ("modle=x", ["command line: modle=x", "no such key", NEAR, "model"]),
         ("agent=askss", ["command line: agent=askss", "agent has no choice 'askss'", "did you mean asks?"]),
@@ -98,8 +100,8 @@ def test_all_problems_are_reported_together(home):
         assert any(line.startswith(f"config error: command line: {word}: {text}") for line in lines), (word, lines)
 
 
-@pytest.mark.parametrize(
-    ("word", "text"),
+@each_row(
+    "word, text",
     [
         ("run.shard=5/4", "command line: run.shard=5/4: run.shard='5/4': expected i/n"),
         ("run.journal=off", "run.journal=off names a folder; run.journal=null runs without a journal"),

@@ -9,6 +9,7 @@ from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
 from runner.config.errors import nearest
 from runner.config.explain import explain, refuse_flags, refuse_misspelled
+from tests.table import each_row
 
 BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9))]
@@ -70,7 +71,7 @@ OF_FILES = {  # text of an experiment -> where it is wrong, and what would be ri
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", OF_FILES)
+@each_row("text", OF_FILES)
 def test_error_in_a_file_names_the_file_and_what_would_be_right(home, text):
     home.write("experiment/x", text)  # as wrong, but not chosen
     home.write("experiment/y", text)
@@ -85,8 +86,8 @@ def test_value_of_the_command_line_is_not_attributed_to_a_file(home):
     )
 
 
-@pytest.mark.parametrize(
-    ("word", "message"),
+@each_row(
+    "word, message",
     [
         ("search.trials=5", "search: no such key; search.* needs hydra/sweeper=optuna"),
         ("hydra.sweeper.n_trials=3", "with hydra/sweeper=optuna it is search.trials"),
@@ -108,7 +109,7 @@ def test_missing_config_suggests_the_nearest_name():
     assert str(finding).endswith("--config-name: there is no config 'confg'; did you mean config? valid: config")
 
 
-@pytest.mark.parametrize("word", ["agent=1.5", "agent=1", "agent=true", "agent=nan", "dataset@models.x=1.5"])
+@each_row("word", ["agent=1.5", "agent=1", "agent=true", "agent=nan", "dataset@models.x=1.5"])
 def test_choice_that_is_no_name_is_refused_by_its_word(word):
     error = ConfigCompositionException("Config group override must be a string or a list. Got float")
     finding = str(explain(error, ["agent=direct", "seed=1", word], Catalogue()))

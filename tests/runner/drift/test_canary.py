@@ -14,6 +14,7 @@ from runner.learning.folders import digest_of
 from runner.results.runs import Run
 from tests.composing import composing
 from tests.runner.results.sweeps import job
+from tests.table import each_row
 
 
 def records(means, repeats=4, strata=lambda n: {}):
@@ -124,8 +125,8 @@ ASKED = {"time": "2026-01-01", "folder": "askings/0000", "changed": {}, "answere
 ANSWER = {"score": 1.0, "answer": "a", "length": 1.5, "calls": 1, "tools": "x", "ending": "answered", "text": "A"}
 
 
-@pytest.mark.parametrize(
-    ("facts", "askings", "message"),
+@each_row(
+    "facts, askings, message",
     [
         ([], [], "canary.json is damaged"),
         ({"samples": 3}, [], r"canary.json is damaged \(samples: found 3, should be a list"),

@@ -13,6 +13,7 @@ from runner.drift.__main__ import main
 from runner.storage import manifest
 from tests.acceptance.command import run_in_process
 from tests.slow import slow
+from tests.table import each_row
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +95,8 @@ def test_a_check_that_reaches_its_budget_concludes_nothing(home, capsys):
     assert len(askings(home)) == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@each_row(
+    "words, message",
     [
         (["init", "run", "--out", "canary"], "--out canary exists and is not empty: name a new folder; runner.drift"),
         (["init", "run", "--out", "new", "--samples", "7"], "expected 30 to 100 samples"),

@@ -10,6 +10,7 @@ from components.core.errors import ConfigError
 from runner.logs import documents
 from runner.logs.__main__ import main
 from runner.logs.imported import number, plain, score_name
+from tests.table import each_row
 
 HEAD = {"eval": {"task": "t", "model": "m"}, "status": "success"}
 SAMPLE = {"id": 1, "epoch": 1, "messages": [], "scores": {}}
@@ -30,7 +31,7 @@ def refused(tmp_path, capsys, path):
     return line
 
 
-@pytest.mark.parametrize("sample, line", [
+@each_row("sample, line", [
     ([], "is not in the format of its tool: AttributeError"),
     (SAMPLE | {"scores": {"a": 3}}, "is not in the format of its tool: TypeError"),
     (SAMPLE | {"epoch": "x"}, "is not in the format of its tool: ValueError"),

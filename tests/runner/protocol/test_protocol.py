@@ -29,7 +29,7 @@ from tests.slow import slow
 STUDY = """\
 title: Small
 question: Is a second look better?
-common: [limit=16, tracking=off]
+common: [limit=16, tracking=off, dataset.records=12]
 arms: {checked: [verifier=reflect], unchecked: [verifier=accept]}
 models: {main: simulated}
 samples: 16
@@ -44,7 +44,7 @@ secondary:
 strata: [complexity]
 power: 0.01
 """
-RUN = ("protocol=study.yaml", "limit=16", "tracking=off", "seed=0")
+RUN = ("protocol=study.yaml", "limit=16", "tracking=off", "dataset.records=12", "seed=0")
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +283,7 @@ def test_a_look_counts_samples_that_can_be_analysed(frozen):
 
 @slow
 def test_a_run_that_was_not_begun_under_the_protocol_cannot_be_resumed_under_it(frozen):
-    words = ("limit=16", "seed=0", "tracking=off", "verifier=accept")
+    words = (*RUN[1:], "verifier=accept")
     assert run_in_process(frozen, *words, "hydra.run.dir=free", own=False).code == 0
     done = run_in_process(frozen, *words, "protocol=study.yaml", "run.resume=free", own=False)
     assert done.code == 2 and "protocol was null, now is" in done.err
@@ -291,7 +291,7 @@ def test_a_run_that_was_not_begun_under_the_protocol_cannot_be_resumed_under_it(
 
 @slow
 def test_replies_from_before_the_freeze_do_not_answer(frozen):
-    words = ("limit=16", "seed=0", "tracking=off", "verifier=accept")
+    words = (*RUN[1:], "verifier=accept")
     assert run_in_process(frozen, *words, "hydra.run.dir=free", own=False).code == 0
     assert run(frozen, "verifier=accept", "hydra.run.dir=first").code == 0
     calls = json.loads((frozen / "first/manifest.json").read_text())["calls"]
@@ -415,7 +415,7 @@ def test_parts_of_every_seed_are_planned(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(STUDY.replace("samples: 16", "samples: 16\nseeds: [0, 1]"))
     assert main(["freeze", "study.yaml"]) == 0
-    words = ["protocol=study.yaml", "limit=16", "tracking=off", "verifier=accept", "run.shard=2/2"]
+    words = [*RUN, "verifier=accept", "run.shard=2/2"]
     for seed in (0, 1):
         experiment = prepare_words([*words, f"seed={seed}"])
         facts = conform(experiment.cfg, facts_of(experiment))["protocol"]
@@ -495,7 +495,7 @@ def test_a_sweep_under_a_protocol_is_refused_as_a_run_is_and_tells_no_result_ear
 
 @slow
 def test_a_sweep_in_parts_is_a_planned_run_once_it_is_merged(frozen):
-    words = ("-m", "protocol=study.yaml", "limit=16", "tracking=off", "seed=0", "verifier=accept,reflect")
+    words = ("-m", *RUN, "verifier=accept,reflect")
     assert run_in_process(frozen, *words, "run.shards=2", "hydra.sweep.dir=sweep", own=False).code == 0
     shutil.rmtree(frozen / "sweep/verifier-accept/parts")
     assert main(["report", "study.yaml"]) == 0 and compare.main(["sweep"]) == 0
@@ -510,7 +510,7 @@ def test_seeds_are_pooled_each_paired_with_itself(tmp_path, monkeypatch):
     text = STUDY.replace("limit=16", "limit=8").replace("samples: 16", "samples: 8\nseeds: [0, 1]")
     (tmp_path / "study.yaml").write_text(text)
     assert main(["freeze", "study.yaml"]) == 0
-    words = ("-m", "protocol=study.yaml", "limit=8", "tracking=off", "seed=0,1", "verifier=accept,reflect")
+    words = ("-m", *RUN, "limit=8", "seed=0,1", "verifier=accept,reflect")
     assert run_in_process(tmp_path, *words, "hydra.sweep.dir=sweep", own=False).code == 0
     assert main(["report", "study.yaml"]) == 0
     found = text_of(tmp_path)

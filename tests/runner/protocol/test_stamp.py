@@ -76,7 +76,7 @@ def server(authority):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stamps)
     server.answers = None
     server.url = f"http://127.0.0.1:{server.server_port}/tsr"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
     server.shutdown()
     server.server_close()

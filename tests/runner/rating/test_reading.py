@@ -3,6 +3,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.rating.sheets import read_sheets
 from tests.runner.rating.cases import key
+from tests.table import each_row
 
 HEAD = "item,Question,cause [one of: facts | logic],also,note\n"
 GOOD = HEAD + (
@@ -49,8 +50,8 @@ def test_the_texts_may_be_left_out(sheet):
     assert len(found.picked) == 4
 
 
-@pytest.mark.parametrize(
-    ("change", "wrong"),
+@each_row(
+    "change, wrong",
     [
         (
             ("abc123-003", "abc123-009"),

@@ -154,8 +154,8 @@ def test_interval_equals_metrics_json(tmp_path):
     assert (ours.ci_low, ours.ci_high) == pytest.approx((stored["ci_low"] * 100, stored["ci_high"] * 100))
 
 
-@pytest.mark.parametrize(
-    ("given", "why", "message"),
+@each_row(
+    "given, why, message",
     [
         ({"model_kind": "simulated"}, "simulated model", "model: simulated"),
         ({"sessions": [{"answered_by": {"main": ["simulated:gpt-4-0613"]}}], "model_kind": "live"},

@@ -14,6 +14,7 @@ from runner.results.runs import Run
 from runner.results.sections.papers import paper_section
 from tests.runner.results.folders import CFG, CHOICES, write
 from tests.runner.results.page.pages import cells
+from tests.table import each_row
 
 PAPERS = CONF / "papers"
 REFLECTOOL = load(PAPERS, "reflectool")
@@ -68,8 +69,8 @@ def test_published_gains_use_the_dimensions_of_both_rows():
     assert agent.total(four).value - plain.total(four).value == pytest.approx(10.14, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("choices", "cfg", "method"),
+@each_row(
+    "choices, cfg, method",
     [
         ({"agent": "direct"}, {}, "zero_shot"),
         ({"agent": "react"}, {}, "react"),
@@ -248,8 +249,8 @@ def test_averages_of_all_sixteen_rows_match_their_nine_columns():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("choices", "agent", "method"),
+@each_row(
+    "choices, agent, method",
     [
         ({"agent": "zero_shot"}, {}, "zero_shot"),
         ({"agent": "zero_shot_cot"}, {}, "zero_shot_cot"),

@@ -274,8 +274,8 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
         discard_known(set(), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("part", "message"),
+@each_row(
+    "part, message",
     [
         ({"scores": {"a": "1"}}, 'scores.a is "1", not a number or null'),
         ({"scores": {"a": [1]}}, "scores.a is [1]"),

@@ -12,6 +12,7 @@ import pytest
 
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss
+from tests.table import each_row
 
 SOURCES = ["radagent/system.jinja", "radagent/plan.jinja", None, "react/task.jinja"]
 
@@ -46,8 +47,8 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 PLACE = "sample 'x', epoch 0, branch 'main', call 1 (plan): "
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
+@each_row(
+    "changes, expected",
     [
         (
             {"digests": ["aa", "zz", "cc"]},

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from tests.runner.sweep.conftest import SEARCH
+from tests.table import each_row
 
 SPACE = ("agent.quality=interval(0,1)", "agent.times=range(1,4)")
 needs_optuna = pytest.mark.skipif(find_spec("optuna") is None, reason="comes with the extra optuna")
@@ -162,8 +163,8 @@ def test_unknown_metric_is_refused_with_a_suggestion_and_keeps_the_trial(tuned):
 
 
 @needs_optuna
-@pytest.mark.parametrize(
-    ("words", "message"),
+@each_row(
+    "words, message",
     [
         (("agent.qualty=interval(0,1)",), "agent.qualty: no such key; did you mean quality?"),
         (("agent.quality=interval(0,3)",), "agent.quality: found 3.0, should be less than or equal to 1"),

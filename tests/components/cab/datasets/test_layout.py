@@ -103,8 +103,8 @@ def test_database_of_another_name_has_its_task_s_dialect_or_none(tmp_path):
     assert "sql_database: the base name must be one of mimic_iv, mimic_iii, eicu, found 'demo'" in complaint
 
 
-@pytest.mark.parametrize(
-    ("task", "changes", "complaint"),
+@each_row(
+    "task, changes, complaint",
     [
         ("medqa", {"id": None}, "id: must be a number or a text, found None"),
         ("medqa", {"id": True}, "id: must be a number"),
