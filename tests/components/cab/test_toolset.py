@@ -133,7 +133,7 @@ def test_notes_list_what_the_chosen_tools_lack():
         (KIT, ["Look", "Lok"], "there is no tool 'Lok'; did you mean Look[?] there are Look, Ask, Query, Read"),
         (KIT, "trust", "use='trust' leaves no tool; there are Look"),
         (KIT, "some", "it is one of auto, all"),
-        ({"Plan": Named("Plan")}, "auto", "Plan is always there"),
+        ({"Plan": Named("Plan")}, "auto", "Plan is always offered"),
         ({"Reader": Named("Read")}, "auto", "Reader is the tool Read; give it that name"),
         ({"Read": Named("Read", {})}, "auto", "Read has the dimension None"),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Problem, Sample, Score, Step, Trajectory
 from runner.storage.records import FILE, RecordWriter, record_of
-from runner.storage.resume import written
+from runner.storage.resume import config_text
 
 LEVELS = {"score/x": ["task", "dimension"]}
 TOOLS = (
@@ -58,5 +58,5 @@ def write(folder: Path, scored, cfg=None, steps=None, inputs=(), cards=(), **not
         "counts": {"finished": 4, "wanted": 4, "errored": 0}, "calls": {"sent": 3, "from_journal": 1}, "sweep": None,
     } | notes  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "config.yaml").write_text(written(cfg))
+    (folder / "config.yaml").write_text(config_text(cfg))
     return folder

@@ -64,7 +64,7 @@ def test_missing_files_splits_or_choices_are_named(tmp_path):
 def test_damaged_database_is_refused_before_any_question(tmp_path):
     cut = edition(tmp_path)
     (tmp_path / "mimic_iii" / "mimic_iii.db").write_bytes(b"no database" * 99)
-    assert "mimic_iii.db: not a database that can be read" in refused(cut)
+    assert "mimic_iii.db: not a readable database" in refused(cut)
 
 
 def test_fingerprint_follows_wording_choice_and_files(tmp_path):
@@ -138,7 +138,7 @@ def test_cab_demo_missing_files_splits_or_choices_are_named(tmp_path):
 def test_cab_demo_damaged_database_is_refused_before_any_question(tmp_path):
     cut = cab_demo(tmp_path)
     (tmp_path / "mimic_iii" / "mimic_iii.db").write_bytes(b"no database" * 99)
-    assert "mimic_iii.db: not a database that can be read" in refused(cut)
+    assert "mimic_iii.db: not a readable database" in refused(cut)
 
 
 def test_fingerprint_names_the_wording(tmp_path):

@@ -66,7 +66,7 @@ def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
 def test_an_invalid_question_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="r: query: names no table after 'from'"):
         asked("select 1").gold("query", [], True)
-    with pytest.raises(ConfigError, match=r"cut\.db: not a database that can be read"):
+    with pytest.raises(ConfigError, match=r"cut\.db: not a readable database"):
         open_source("eicu", write(tmp_path / "cut.db", "no database" * 99))
     with pytest.raises(ConfigError, match="mimic_iii"):
         open_source("mimic", database(tmp_path / "m.db"))
