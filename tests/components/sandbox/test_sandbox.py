@@ -366,7 +366,7 @@ def test_a_sandbox_outlives_an_event_loop():
         ({"backend": "rlimits"}, "needs unsafe_local: true"),
         ({"backend": "rlimits", "strict": True, "unsafe_local": True}, "excludes backend 'rlimits'"),
         ({"backend": "landlock", "strict": True}, "excludes backend 'landlock'"),
-        ({"strict": True, "unsafe_local": True}, "has no unsafe_local"),
+        ({"strict": True, "unsafe_local": True}, "excludes unsafe_local"),
     ],
 )
 def test_an_insufficient_sandbox_is_refused(given, words):
