@@ -23,6 +23,7 @@ def main() -> int:
     _order_path()
     from runner.terminal import command
 
+    command.open_missing_streams()
     groups = [path.name for path in (_HOME / "conf").iterdir()]
     sys.argv[1:] = words = command.by_group(command.flags_first(sys.argv[1:]), groups)
     if words == ["--version"]:

@@ -44,8 +44,20 @@ def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
     return put
 
 
+def open_missing_streams() -> None:
+    """Open the null device for each standard stream that is closed, as under some schedulers, before another file or
+    socket gets its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
 def exit_code_of(command: Callable[[], int | None]) -> int:
     """Run a command that prints. Returns its exit code, 2 for what it refuses, or cannot read or write."""
+    open_missing_streams()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which ended the process while it imported
     try:

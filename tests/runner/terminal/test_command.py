@@ -18,6 +18,12 @@ ENDLESS = (
     "from runner.terminal.command import exit_code_of\nexit_code_of(lambda: [print('x' * 1000) for _ in range(10**4)])"
 )
 
+WITHOUT_STREAMS = (
+    "import os, sys\nfrom runner.terminal.command import exit_code_of\n"
+    "def run():\n    print(1)\n    sys.stderr.write('x')\n    os.write(int(sys.argv[1]), str(os.open('.', 0) > 2).encode())\n"
+    "sys.exit(exit_code_of(run))"
+)
+
 
 def test_refusal_is_one_line_with_exit_code_2(capsys):
     def refuse():
@@ -92,6 +98,15 @@ def test_closed_pipe_gives_no_error():
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b"" and process.wait(30) == 0
+
+
+@each_row("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_no_file_gets_the_number_of_a_closed_standard_stream(closed):
+    reading, writing = os.pipe()
+    with open(reading, "rb") as written, open(writing, "wb"):
+        line = ["sh", "-c", f'exec "$0" -c "$1" {writing} {closed}', sys.executable, WITHOUT_STREAMS]
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, pass_fds=[writing], check=False)
+        assert (done.returncode, os.read(written.fileno(), 9)) == (0, b"True")
 
 
 def test_flags_come_first_with_their_values():
