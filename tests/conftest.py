@@ -8,7 +8,7 @@ import shutil
 import socket
 from pathlib import Path
 
-from tests.composing import compose_once
+import pytest
 
 
 def _loopback_only(connect):
@@ -29,7 +29,6 @@ if os.environ.get("WARDROUND_TEST_NETWORK") != "1":
     socket.socket.connect_ex = _loopback_only(socket.socket.connect_ex)
 for name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("MLFLOW_", "HYDRA_"))]:
     del os.environ[name]
-compose_once()
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads only wait for each other
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
@@ -47,6 +46,14 @@ def pytest_configure(config):
             (str(path) for path in Path(__file__).parent.iterdir() if path.is_dir() or path.name.startswith("test_")),
             reverse=True,
         )
+
+
+def pytest_collectstart(collector):
+    """Not in the process that only distributes tests, for which the others wait."""
+    if isinstance(collector, pytest.Session):
+        from tests.composing import compose_once
+
+        compose_once()
 
 
 def pytest_ignore_collect(collection_path):

@@ -351,7 +351,7 @@ def test_a_command_that_waits_ends_after_the_attempt_and_shows_why_it_failed_onc
                 break
             ender = threading.Thread(target=lambda: codes.append(tracking.end()))
             ender.start()
-            ender.join(0.2)
+            ender.join(0.1)
             assert ender.is_alive(), "the tracker has not tried it"
         ender.join(30)
     found = capsys.readouterr()
@@ -368,7 +368,7 @@ def test_a_command_that_waits_ends_after_the_attempt_and_shows_why_it_failed_onc
 def test_only_a_server_is_named_as_one_that_is_waited_for(place, tmp_path, capsys, monkeypatch, uri, named):
     ours, (read, ours._to) = Process(), os.pipe()
     monkeypatch.setattr(tracking, "current_process", lambda: ours)
-    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.2)
+    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.05)
     monkeypatch.setattr("runner.tracking.process._SILENT_SECONDS", 0.0)
     tracking.track(run_folder(tmp_path), config(place, uri, wait=True))
     assert tracking.end() == 1
@@ -471,7 +471,7 @@ def test_a_pipe_without_room_drops_figures_but_no_finished_run(tmp_path):
 
 def test_waiting_has_an_end_and_a_line_where_it_is_long(monkeypatch, capsys):
     ours, (read, ours._to) = Process(), os.pipe()
-    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.3)
+    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.1)
     ours.wait(lambda: 1, "it")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("runner.tracking.process._SILENT_SECONDS", 0.05)

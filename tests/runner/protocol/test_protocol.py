@@ -510,8 +510,9 @@ def test_seeds_are_pooled_each_paired_with_itself(tmp_path, monkeypatch):
     text = STUDY.replace("limit=16", "limit=8").replace("samples: 16", "samples: 8\nseeds: [0, 1]")
     (tmp_path / "study.yaml").write_text(text)
     assert main(["freeze", "study.yaml"]) == 0
-    words = ("-m", *RUN, "limit=8", "seed=0,1", "verifier=accept,reflect")
-    assert run_in_process(tmp_path, *words, "hydra.sweep.dir=sweep", own=False).code == 0
+    words = ("-m", "protocol=study.yaml", "limit=8", "tracking=off", "dataset.records=12")
+    varied = ("seed=0,1", "verifier=accept,reflect")
+    assert run_in_process(tmp_path, *words, *varied, "hydra.sweep.dir=sweep", own=False).code == 0
     assert main(["report", "study.yaml"]) == 0
     found = text_of(tmp_path)
     assert (
