@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import takewhile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import hydra
@@ -21,7 +20,6 @@ from hydra._internal.config_repository import CachingConfigRepository, ConfigRep
 from hydra._internal.defaults_list import DefaultsList
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import get_args_parser
-from hydra.core import utils
 from hydra.core.default_element import ResultDefault
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.object_type import ObjectType
@@ -103,7 +101,6 @@ def apply_patches() -> None:
     setattr(config_loader_impl, "create_defaults_list", _create_list)  # noqa: B010  # a name that is not exported
     setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merge)  # noqa: B010  # a method
     setattr(HydraConfig, "set_config", _show)  # noqa: B010  # a method
-    setattr(utils, "copy", SimpleNamespace(deepcopy=_copied))  # noqa: B010  # a name that is not exported
     setattr(_utils, "get_yaml_loader", _yaml_loader)  # noqa: B010  # looked up there for every file
     read = lru_cache(_MOST_PARSED)(partial(_read, OverridesParser.create()))
     setattr(OverridesParser, "parse_rule", lambda _, text, rule: copy(read(text, rule)))  # noqa: B010  # a method
@@ -128,12 +125,6 @@ def _show(self: HydraConfig, config: DictConfig) -> None:
     shown.hydra = config.hydra
     shown.hydra._set_parent(config)
     self.cfg = shown  # type: ignore[assignment]  # as Hydra has it
-
-
-def _copied(config: Any) -> Any:
-    """What a job gets of its config: a copy by pickle, in a fifth of the time of a deepcopy, which takes a third of a
-    short run; of what ``_show`` made, which is only read, none."""
-    return config if config is HydraConfig.instance().cfg else pickle.loads(pickle.dumps(config))
 
 
 def before_sweeps(prepare: Callable[[], None]) -> None:
