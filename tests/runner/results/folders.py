@@ -1,4 +1,4 @@
-"""Small run folders, config_text as a run writes them."""
+"""Small run folders, written as a run writes them."""
 
 import json
 from pathlib import Path
