@@ -71,7 +71,7 @@ class Table(FileDataset[tuple[int, Row]]):
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file for all splits."""
         if self.path is None:
-            raise ConfigError(f"dataset.path: there is none; {self.how}")
+            raise ConfigError(f"dataset.path is missing; {self.how}")
         return {"table": Path(self.path)}
 
     def read(self, part: Part) -> Iterator[tuple[int, Row]]:

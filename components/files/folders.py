@@ -64,7 +64,7 @@ class MadeFolder:
             return {}
         if was != begun:
             other = f"choose another {key}, or delete it to begin again"
-            raise ConfigError(f"{self.path} was begun with other settings, data or prompts; {other}")
+            raise ConfigError(f"{self.path} was started with other settings, data or prompts; {other}")
         return dict(found)
 
     def note(self, notes: Mapping[str, Any]) -> None:

@@ -45,7 +45,7 @@ class _Contents:
         if privacy != "open" and not self.with_data:
             raise ConfigError(
                 f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle was made;"
-                " if whoever gets the file may see such data: --with-data"
+                " if its recipients may see such data: --with-data"
             )
         self.closed |= privacy != "open"
 

@@ -163,7 +163,7 @@ def _checked(path: Path, members: list[zipfile.ZipInfo]) -> dict[str, zipfile.Zi
         name, kind = info.orig_filename, stat.S_IFMT(info.external_attr >> 16)
         wrong = _wrong_name(name)
         if name.lower() in seen:
-            wrong = "it is there twice"
+            wrong = "it is duplicated"
         elif kind not in (0, stat.S_IFREG):
             wrong = "it is not a regular file"
         elif info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -17,11 +17,11 @@ _MEANING = {
 }  # fmt: skip
 _LONGEST, _MOST = 300, 20  # characters of an answer, and samples, that are shown
 _INTRO = (
-    "Evidence 1 is the beginning: nothing is known. Without drift the chance that it ever reaches the limit is at most "
-    "alpha, however often and whenever one looks; once there, the verdict stays. p of a check is the share of "
-    "re-drawings, of each sample another of its answers so far as the newest, that are as odd as what came; p of a "
-    "signal is of that signal alone, adjusted for all of them (Holm), and says where to look. A model's name, or its "
-    "provider's fingerprint, that the baseline did not have is drift by itself."
+    "Evidence starts at 1. Without drift the chance that it ever reaches the limit is at most alpha, however often and "
+    "whenever you look; once it has, the verdict stays. The p of a check is the share of random draws, each of which "
+    "takes another answer of a sample as its newest, that are at least as unusual as the observed answers. The p of a "
+    "signal is for this signal alone, adjusted for all signals (Holm), and shows where to look. A model name or "
+    "provider's fingerprint that the baseline did not have is drift by itself."
 )
 
 

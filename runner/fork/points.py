@@ -97,7 +97,7 @@ def _check(steps: Sequence[Step], key: tuple[str, object], found: Collection[obj
         numbers: Sequence[object] = (step.index, step.kept, *(one or 0 for one in step.usage))
         texts: Sequence[object] = [one.content for one in (step.reply, *step.asked)]
         if not all(isinstance(one, int | float) and one >= 0 for one in numbers):
-            raise ValueError(f"a number of call {step.index!r:.20} of {step.branch!r:.40} is none")
+            raise ValueError(f"a number of call {step.index!r:.20} of {step.branch!r:.40} is invalid")
         if not all(isinstance(one, str | tuple) for one in texts):
             raise ValueError(f"a message of call {step.index!r:.20} of {step.branch!r:.40} has no text")
 

@@ -94,7 +94,7 @@ class Request:
             else:
                 (common if key.lstrip("+").startswith(tuple(f"{name}." for name in _COMMON)) else own).append(word)
         if "fork" not in pairs:
-            raise ConfigError(f"fork=RUN is missing: {next(iter(pairs))} says how the episodes of a run are continued")
+            raise ConfigError(f"{next(iter(pairs))} needs fork=RUN: the folder of the run whose episodes are continued")
         run, folder = Path(pairs.pop("fork")), pairs.pop("hydra.run.dir", None)
         changes = {key.partition(".")[2]: pairs.pop(key) for key in list(pairs) if key.startswith("tracking.")}
         name = pairs.pop("tracking", None)

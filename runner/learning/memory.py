@@ -37,7 +37,7 @@ async def remember(experiment: Experiment, door: Door, folder: Path, before: obj
     if (memory := experiment.parts.memory) is None:
         return experiment
     if before not in (None, memory.digest):
-        raise ConfigError(f"{folder} was begun with another memory: it was {before}, now it is {memory.digest}")
+        raise ConfigError(f"{folder} was started with another memory: it was {before}, now it is {memory.digest}")
     notes |= {"memory": memory.digest, "notes": [*notes["notes"], *said]}
     manifest.write(folder, notes)
     return experiment

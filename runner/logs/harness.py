@@ -56,7 +56,7 @@ def _entries(path: Path, cluster: str | None) -> list[Entry]:
         values = {f"{metric}{suffix}": line[metric] for metric in single}
         entry = found[name] if name in found else _entry(name, line, cluster)
         if doubled := entry.scores.keys() & values.keys():
-            raise ConfigError(f"{path}: document {name}: {min(doubled)!r:.80} is there twice")
+            raise ConfigError(f"{path}: document {name}: {min(doubled)!r:.80} is duplicated")
         found[name] = replace(entry, scores={**entry.scores, **values})
     return list(found.values())
 

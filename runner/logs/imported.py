@@ -129,7 +129,7 @@ def _records(log: Log, packer: Packer) -> Iterator[Record]:
     with reading(path := log.path):
         for entry in log.entries:
             if (key := (entry.sample_id, entry.epoch)) in seen or len(entry.sample_id) > _MAX_ID:
-                wrong = "is there twice" if key in seen else "has too long an id"
+                wrong = "is duplicated" if key in seen else "has too long an id"
                 raise ConfigError(f"{path}: sample {key[0]!r:.100}, epoch {key[1] + 1}, {wrong}")
             if not (0 <= entry.epoch < _MAX_EPOCHS and math.isfinite(entry.seconds) and math.isfinite(entry.started)):
                 raise ConfigError(f"{path}: sample {key[0]!r:.100} has an invalid epoch or time")

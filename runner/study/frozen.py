@@ -130,8 +130,8 @@ def conform(cfg: Mapping[str, Any], facts: Manifest, seen: str = "") -> Manifest
     if changes and not reason:
         more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
         raise ConfigError(
-            f"protocol={path}: this is not what was frozen; nearest is {one['arm']} with seed {one['seed']}: "
-            f"{'; '.join(changes[:_NAMED])}{more}. Run what was planned ({' '.join(one['words'])}), or state why not: "
+            f"protocol={path}: this run was not planned; the nearest is {one['arm']} with seed {one['seed']}: "
+            f"{'; '.join(changes[:_NAMED])}{more}. Run it as planned ({' '.join(one['words'])}), or state the reason: "
             'run.deviation="reason"'
         )
     found: ProtocolFacts = {

@@ -50,7 +50,7 @@ class Hypothesis:
         if self.compare[0] == self.compare[1]:
             raise ConfigError(f"compare: {self.compare[0]!r} is compared with itself")
         if self.kind != "superiority" and not self.margin:
-            raise ConfigError(f"margin: {self.kind} needs one above 0: the largest difference that does not matter")
+            raise ConfigError(f"margin: {self.kind} needs a value above 0: the largest difference that does not matter")
         if (self.sd is None) == (self.differ is None):
             raise ConfigError("sd: give sd or, for scores of 0 and 1, differ, and not both: the power depends on it")
         if self.differ is not None and self.differ < abs(self.expected):

@@ -47,7 +47,7 @@ def send_unsent(
     something was sent."""
     found, down = unsent.Outcome(), dict[str, Exception]()
     for path in unsent.markers(place) if chosen is None else chosen:
-        report(f"another process that sends what is in {place}")
+        report(f"another process that sends the runs in {place}")
         with unsent.sending(place):
             work: Unsent | None = None
             was_tried = False

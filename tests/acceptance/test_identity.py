@@ -27,7 +27,7 @@ def shards(tmp_path_factory):
 
 def test_different_shard_in_the_same_folder_is_refused(shards):
     done = run_in_process(shards, *WORDS, "run.shard=2/3", "run.resume=s1")
-    assert done.code == 2 and "begun with another value of shard: it was 1/3, now it is 2/3" in done.err
+    assert done.code == 2 and "started with another value of shard: it was 1/3, now it is 2/3" in done.err
 
 
 def test_changed_prompt_in_the_same_folder_is_refused(shards):
@@ -38,7 +38,7 @@ def test_changed_prompt_in_the_same_folder_is_refused(shards):
         done = run_in_process(shards, *WORDS, "run.shard=1/3", "run.resume=s1")
     finally:
         path.write_text(text)
-    assert done.code == 2 and "begun with another value of prompts" in done.err
+    assert done.code == 2 and "started with another value of prompts" in done.err
     assert json.loads((shards / "s1" / "manifest.json").read_text())["status"] == "complete"
 
 

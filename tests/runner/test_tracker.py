@@ -194,7 +194,7 @@ def test_what_is_waited_for_is_named_once(place, tmp_path, capsys, monkeypatch):
         sender.start()
         time.sleep(0.2)
     sender.join()
-    line = f"waiting for another process that sends what is in {place}, 0 s so far"
+    line = f"waiting for another process that sends the runs in {place}, 0 s so far"
     assert capsys.readouterr().err.splitlines().count(line) == 1
 
 

@@ -33,9 +33,9 @@ def audit(runs: Sequence[Run]) -> Section | None:
     if not found:
         return None
     intro = (
-        "A sound way: results say every value of the answer that can be looked for, none contradicts it, and it was "
-        "not said before the first of them (docs/guides/audit.md). Of a right answer by an unsound way some value is "
-        "from elsewhere: luck, memory, the model's own arithmetic, or what it saw in an image."
+        "Sound way: tool results state every value of the answer that rules can search for, none contradicts it, and "
+        "it was not stated before the first result (docs/guides/audit.md). In a right answer by an unsound way some "
+        "value has another source: luck, memory, the model's own arithmetic, or an image."
     )
     ones = [one for one, _ in found]
     parts = [_cells(ones), _rates(ones), _examples(found)]

@@ -18,9 +18,9 @@ from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
 
 _INTRO = (
     "Selection: only answers with at least some confidence are accepted. Coverage is the share that is, risk their "
-    "mean loss: 1 - score, where scores are graded what is missing to a full score. Calibration: whether of the "
-    "answers with a confidence of 80 % four in five are right. Answers whose confidence was not stated are in neither, "
-    "nor are refusals, which have a table. Definitions and sources: docs/guides/confidence.md."
+    "mean loss (1 - score). Calibration: whether four in five of the answers with a confidence of 80 % are right. "
+    "Answers without a stated confidence are in neither, nor are refusals, which have a table. Definitions and "
+    "sources: docs/guides/confidence.md."
 )
 _NO_SHARE = "left out, since the score that decides is not a share from 0 to 1 that is better high: "
 

@@ -31,15 +31,15 @@ CONTROL = "control"
 _SHOWN = 200  # episodes as trees
 _NEEDED = {"step", "of", "call", "epoch", "did", "was"}  # of a fork's facts
 _INTRO = (
-    "Recorded episodes were continued from a step on: as they were (control), and with an intervention. Gain: the mean "
-    "difference to the control's fork with the same seed, positive where the intervention is better; its 95 % interval "
-    "and p take whole patients, or samples where there are none; fewer than six of these can show nothing. Control: "
-    "its score in the same forks. A step is a decision of the agent, from 1. All steps: every fork counts as much, so "
-    "that long episodes count more."
+    "Recorded episodes were continued from a step on: unchanged (control), and with an intervention. Gain: the mean "
+    "difference to the control's fork with the same seed, positive if the intervention is better; its 95 % interval "
+    "and p resample whole patients, or samples without patients; fewer than six of these can show nothing. Control: "
+    "its score in the same forks. A step is a decision of the agent, from 1. All steps: forks have equal weights, "
+    "so long episodes count more."
 )
 _LOST = (
-    "Change by the recorded step: the chance after what the record did there less the chance before; the case was lost "
-    "where it falls. It compares the same episodes; the chances of two steps are of episodes that are as long."
+    "Change by the recorded step: the chance after the recorded step minus the chance before it; the case was lost "
+    "where it falls. It compares the same episodes; the chances of two steps are of all episodes of that length."
 )
 _HOLM = "Holm p: adjusted over the steps of one intervention, on the line of all steps over the interventions"
 
@@ -197,7 +197,7 @@ def _chances(one: Forked, of: str) -> list[Sheet | Plot]:
         rows.append([int(step), samples, len(forked), one.chance(CONTROL, step), changes.get(int(step))])
     change = Column("change by the recorded step", "", one.direction, signed=True)
     heads = columns("step", ("samples", "n"), ("forks", "n"), _chance_head(one), change)
-    sheet = Sheet(f"Chance of success from each step, continued as it was: {one.score}{of}", heads, rows, [_LOST])
+    sheet = Sheet(f"Chance of success from each step, continued unchanged: {one.score}{of}", heads, rows, [_LOST])
     lines = []
     gap = min(0.15, 0.6 / len(one.steps))  # next to each other, as their intervals would hide them
     for n, (name, found) in enumerate(one.steps.items()):

@@ -47,7 +47,7 @@ def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
     for path in sorted({tuple(reversed(strata)) for score, strata in levels.items() if f"total/{score}" in metrics}):
         lines.append(
             f"`{path[0]}/...` are means of the means per {' and '.join(path[1:]) or 'sample'}, `total/...` the mean of "
-            "those: what has no score is left out. Their intervals follow from the variances within each."
+            "those, without unscored samples. Their intervals follow from the variances within each."
         )
     return "\n\n".join([*lines, _EXPLAINED]) + "\n"
 

@@ -13,7 +13,7 @@ def test_a_run_folder_is_resumed_only_with_the_same_settings(tmp_path):
         assert home.notes("a", "stage.name") == {}
         home.note({"begun": "a", "status": "x"})
     assert home.notes("a", "stage.name")["status"] == "x"
-    with pytest.raises(ConfigError, match=r"begun with other settings, data or prompts; choose another stage\.name"):
+    with pytest.raises(ConfigError, match=r"started with other settings, data or prompts; choose another stage\.name"):
         home.notes("b", "stage.name")
     home.note({"begun": "a", "status": "new"})
     assert home.notes("b", "stage.name") == {}, "nothing is finished in it"

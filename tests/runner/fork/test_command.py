@@ -228,7 +228,7 @@ def test_another_reply_in_the_record_is_refused_by_name(home):
     (["fork=run", "fork.at=50", "fork.samples=all"], "nothing can be continued under 'control'"),
     (["fork=run", "fork.samples=all", "fork.result.Nobody=x"], "nothing can be continued under 'result'; at no chosen step"),
     (["fork=run", "fork.samples=all", "fork.result.Nobody=x", "fork.lesson=x"], "nothing can be continued under 'lesson result'"),
-    (["fork.at=each", "verifier=reflect"], "fork=RUN is missing: fork.at says how the episodes of a run are continued"),
+    (["fork.at=each", "verifier=reflect"], "fork.at needs fork=RUN: the folder of the run whose episodes are continued"),
 ])  # fmt: skip
 def test_what_cannot_be_forked_is_refused_before_anything_runs(home, words, message):
     assert message in refused(home, *words)

@@ -269,7 +269,7 @@ async def test_the_run_has_the_memory_and_its_manifest_names_it(tmp_path):
     remembering = await remember(one, door(one.models["main"]), tmp_path / "run", None, notes)
     assert remembering.parts.memory.digest == notes["memory"]
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["memory"] == notes["memory"]
-    with pytest.raises(ConfigError, match="begun with another memory: it was other"):
+    with pytest.raises(ConfigError, match="started with another memory: it was other"):
         await remember(one, door(one.models["main"]), tmp_path / "run", "other", {"notes": []})
 
 

@@ -84,7 +84,7 @@ def test_names_of_members_are_no_paths(tmp_path):
 def test_a_sample_that_is_there_twice_is_refused(tmp_path, capsys):
     path = tmp_path / "log.json"
     path.write_text(json.dumps(HEAD | {"samples": [SAMPLE, SAMPLE]}))
-    assert "sample '1', epoch 1, is there twice" in refused(tmp_path, capsys, path)
+    assert "sample '1', epoch 1, is duplicated" in refused(tmp_path, capsys, path)
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):

@@ -100,7 +100,7 @@ def test_the_section_has_all_tables_and_its_texts_are_escaped(tmp_path):
     section = forks(list(one.arms.values()))
     titles = [part.title for part in section.parts if isinstance(part, Sheet)]
     assert [title.partition(":")[0] for title in titles] == [
-        "Recovery by intervention", "Chance of success from each step, continued as it was", "Effect by step",
+        "Recovery by intervention", "Chance of success from each step, continued unchanged", "Effect by step",
         "Episodes, step by step",
     ]  # fmt: skip
     (tree,) = [part for part in section.parts if isinstance(part, Markup)]

@@ -28,7 +28,7 @@ REFUSED = {
     "unknown_arm": (one(compare=["a", "c"]), "H1 compares 'c'; valid: a, b"),
     "one_arm": ({"arms": {"a": []}}, "arms: found"),
     "three_arms_compared": (one(compare=["a", "b", "a"]), "compare: found"),
-    "no_margin": (one(kind="equivalence", expected=0.0), "margin: equivalence needs one above 0"),
+    "no_margin": (one(kind="equivalence", expected=0.0), "margin: equivalence needs a value above 0"),
     "unknown_kind": (one(kind="inferiority"), "did you mean superiority|valid: equivalence"),
     "no_spread": (one(differ=None), "give sd or, for scores of 0 and 1, differ"),
     "two_spreads": (one(sd=0.5), "give sd or, for scores of 0 and 1, differ"),
