@@ -91,7 +91,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.explain import explain, invalid_choice, refuse_flags, refuse_misspelled, too_deep
     from runner.config.hydra_patches import apply_patches, before_sweeps
     from runner.job.exit_codes import BUDGET
-    from runner.terminal.command import WITH_VALUE, is_interrupt, print_note, reader_left
+    from runner.terminal.command import WITH_VALUE, describe_os_error, is_interrupt, print_note, reader_left
 
     apply_patches()
     before_sweeps(_register_plugins)
@@ -120,7 +120,7 @@ def _guarded(task: Task, words: list[str]) -> int:
             if isinstance(error, BrokenPipeError):
                 return reader_left()
             raise unreachable(error) from None
-        print_note(f"error: {error}; finished work is kept{task.continuing}")
+        print_note(f"error: {describe_os_error(error)}; finished work is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
         print_note(f"the budget is reached; finished work is kept{task.continuing}")

@@ -1,5 +1,6 @@
 """The metrics and the report of a finished run, computed again."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from runner.results.metrics import as_json, summarise
 from runner.results.ratings import SEVERITY, find_ratings
 from runner.results.runs import Run
 from runner.results.sections.report import report
-from runner.storage import manifest
+from runner.storage import disk, manifest
 from runner.storage.integrity import write_metrics
 from runner.terminal.command import print_note
 
@@ -21,7 +22,8 @@ class RefreshedRun(NamedTuple):
 
 
 def refresh(folder: Path, *, steps: bool = False) -> RefreshedRun:
-    """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
+    """Compute the metrics of a run again, and write metrics.json and report.md unless the folder may only be read. With
+    its ``steps``, these are read too. Raises ConfigError."""
     from runner.rating.command import judge_lines
 
     facts = manifest.read_begun(folder)
@@ -30,8 +32,9 @@ def refresh(folder: Path, *, steps: bool = False) -> RefreshedRun:
         print_note(warning)
     rated = find_ratings(folder, facts.get("id"), SEVERITY) is not None
     vars(run)["summary"] = summary = summarise(run.table, run.levels, run.by, run.kinds, rated=rated)
-    write_metrics(folder, as_json(summary))
     lines = judge_lines(folder, facts.get("id"), run.scores)
-    text = report(facts, summary, None) + "".join(f"\n- {line}" for line in lines) + ("\n" if lines else "")
-    (folder / "report.md").write_text(text, encoding="utf-8")
+    if os.access(folder, os.W_OK):  # else it is an archive, or somebody else's
+        write_metrics(folder, as_json(summary))
+        text = report(facts, summary, None) + "".join(f"\n- {line}" for line in lines) + ("\n" if lines else "")
+        disk.replace(folder / "report.md", text)
     return RefreshedRun(run, lines)

@@ -28,7 +28,9 @@ class Board:
 
             description, info = TextColumn("{task.description}"), TextColumn("{task.fields[info]}")
             columns = description, MofNCompleteColumn(), BarColumn(bar_width=20), info
-            self.live = Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
+            self.live = Progress(
+                *columns, console=Console(stderr=True, soft_wrap=True), transient=True, refresh_per_second=4
+            )
             self.live.start()
         return self
 

@@ -32,7 +32,7 @@ from runner.storage import manifest
 from runner.storage.integrity import verify
 from runner.storage.resume import make_unused
 from runner.study.looks import note_look
-from runner.terminal.command import print_note
+from runner.terminal.command import describe_os_error, print_note
 
 _NAMED = 5  # refusals that are printed
 _REPEAT = "repeat the command without hydra.run.dir: the journal has the replies"
@@ -57,7 +57,7 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, list[Cell]]], 
     try:
         cells = run(_execute(request, source, arms, episodes, home))
     except OSError as error:  # a full disk
-        print_note(f"error: {error}; finished work is kept, and the journal has its calls")
+        print_note(f"error: {describe_os_error(error)}; finished work is kept, and the journal has its calls")
         return ERRORS
     except KeyboardInterrupt:
         if base.cfg["run"]["journal"]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
-from runner.terminal.command import interrupts, print_note
+from runner.terminal.command import describe_os_error, interrupts, print_note
 
 if TYPE_CHECKING:
     import asyncio
@@ -42,7 +42,6 @@ class Task:
         from components.core.open_files import allow_open_files
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
-        from runner.storage.disk import Unwritable
         from runner.storage.resume import quote_path
 
         self.started = True
@@ -59,8 +58,10 @@ class Task:
         except ConfigError as error:
             complain(error)
             self.code = CONFIG
-        except Unwritable as error:
-            print_note(f"error: {error}; finished work is kept{self.continuing}")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            print_note(f"error: {describe_os_error(error)}; finished work is kept{self.continuing}")
             self.code = ERRORS
         return self.code
 

@@ -100,17 +100,18 @@ def refuse_changed_records(folder: Path) -> None:
 
 def verify(folder: Path) -> str:
     """Compare all with the manifest, and look up every text that a record refers to. Returns what was compared. Raises
-    ConfigError, a line for each difference."""
+    ConfigError, a line for each difference, and for a run that has finished without digests."""
+    notes = manifest.read_begun(folder)
     found = [change.line for change in _changes(folder)]
     if not found and (lost := records.lost_texts(folder)):
         found.append(f"{folder}: {len(lost)} texts of its records are missing from texts-*.jsonl.gz")
     if found:
         raise ConfigError("\n".join(found))
-    notes = manifest.read(folder)
     if notes.get("files"):
         return f"{folder}: config, records, metrics and texts are as its run wrote them"
-    config = "the config is as its run wrote it and " if notes.get("config") else ""
+    if notes.get("counts"):
+        raise ConfigError(f"{folder}: its run has finished, but its manifest has no digests: nothing can be compared")
     return (
-        f"{folder}: {config}no text of its records is missing; nothing else can be compared, because the manifest has "
-        "no digests: the run has not finished, or an earlier version wrote it"
+        f"{folder}: the config is as its run wrote it and no text of its records is missing; nothing else can be "
+        "compared, because the run has not finished"
     )

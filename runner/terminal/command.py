@@ -72,8 +72,13 @@ def exit_code_of(command: Callable[[], int | None]) -> int:
     except ConfigError as error:
         print_note(f"error: {error}")
     except OSError as error:
-        print_note(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}")
+        print_note(f"error: {describe_os_error(error)}")
     return 2
+
+
+def describe_os_error(error: OSError) -> str:
+    """The file, where there is one, and what happened, without the number of the error."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
 
 
 def reader_left() -> int:

@@ -191,7 +191,7 @@ def end() -> int:
         for name, to, notes in (("MLflow", url, [*how, *state]), ("OTLP", otlp and short(otlp), state)):
             if to:
                 print(f"{name + ':':12}{to}" + (f"   ({'; '.join(notes)})" if notes else ""), flush=True)  # noqa: T201
-    except BrokenPipeError:
+    except OSError:  # a closed pipe, a full disk
         reader_left()
     return int(to_wait and len(left) + unmarked > 0)
 

@@ -1,6 +1,7 @@
 """``python -m runner.report``: several runs at once, and the end of a sweep."""
 
 import json
+import os
 import re
 
 import pytest
@@ -134,6 +135,13 @@ def test_a_file_that_is_not_as_its_run_wrote_it_is_named(tmp_path, capsys):
     path.write_text(path.read_text().replace('"score/x":0', '"score/x":1'))
     assert main(["table", str(path.parent)]) == 0
     assert capsys.readouterr().err.startswith(f"warning: {path} was changed: it has another SHA-256 than its run wrote")
+
+
+def test_a_run_that_may_only_be_read_is_reported(tmp_path, capsys, monkeypatch):
+    folder = write(tmp_path / "a", {"one": ("k", [1, 0])})
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # to root, everything is writable
+    assert main(["table", str(folder)]) == 0 and "0.5000" in capsys.readouterr().out
+    assert not (folder / "report.md").exists()
 
 
 def test_killed_run_is_reported_up_to_its_last_record(tmp_path, capsys):

@@ -9,6 +9,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.fork.command import fork
 from runner.storage.disk import Unwritable
+from runner.storage.integrity import digests_of
 from runner.storage.records import read
 from runner.tracking import store
 from tests.in_process import command
@@ -147,7 +148,7 @@ def edit(folder, change, honest=False):
     (folder / "records.jsonl").write_text("".join([json.dumps(record) + "\n", *lines[1:]]))
     if honest:
         notes = json.loads((folder / "manifest.json").read_text())
-        (folder / "manifest.json").write_text(json.dumps(notes | {"files": {}}))
+        (folder / "manifest.json").write_text(json.dumps(notes | {"files": digests_of(folder)}))
 
 
 def refused(home, *words):

@@ -20,6 +20,11 @@ from runner.storage.records import RecordWriter
 from runner.storage.texts import TextReader
 from tests.table import each_row
 
+BEGUN = {
+    "name": "x", "choices": {}, "dataset": {"name": "x", "split": "test", "samples": 1, "fingerprint": "f"}, "status": "running",
+    "varied": {}, "seed": 0, "epochs": 1, "model_kind": "live", "command": "", "notes": [],
+}  # fmt: skip
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -31,7 +36,7 @@ def folder(tmp_path):
     (tmp_path / "config.yaml").write_text("name: x\n")
     (tmp_path / "metrics.json").write_text('{"a": 1}')
     config = [manifest.digest(b"name: x\n")]
-    manifest.write(tmp_path, {"id": "x", "config": config, "files": digests_of(tmp_path)})
+    manifest.write(tmp_path, BEGUN | {"id": "x", "config": config, "files": digests_of(tmp_path)})
     return tmp_path
 
 
@@ -127,15 +132,26 @@ def test_sizes_alone_show_a_cut_file(folder):
     assert "texts-0000.jsonl.gz has" in change.line
 
 
-def test_folder_without_digests_is_checked_by_its_texts(folder):
+def test_folder_of_a_run_that_has_not_finished_is_checked_by_its_texts(folder):
     notes = json.loads((folder / manifest.FILE).read_text())
-    (folder / manifest.FILE).write_bytes(orjson.dumps({"id": notes["id"], "config": notes["config"]}))
+    del notes["files"]
+    (folder / manifest.FILE).write_bytes(orjson.dumps(notes))
     assert verify(folder) == (
         f"{folder}: the config is as its run wrote it and no text of its records is missing; nothing else can be compared, "
-        "because the manifest has no digests: the run has not finished, or an earlier version wrote it"
+        "because the run has not finished"
     )
     (folder / "texts-0000.jsonl.gz").unlink()
     with pytest.raises(ConfigError, match=r"1 texts of its records are missing from texts-"):
+        verify(folder)
+
+
+@each_row("notes, message", [
+    ({}, "is not the manifest of a run"),
+    (BEGUN | {"counts": dict.fromkeys(("finished", "wanted", "errored"), 1)}, "its manifest has no digests"),
+])  # fmt: skip
+def test_manifest_that_was_replaced_is_not_verified(folder, notes, message):
+    manifest.write(folder, notes)
+    with pytest.raises(ConfigError, match=message):
         verify(folder)
 
 
