@@ -64,6 +64,12 @@ def finish(runs: Sequence[Run], plan: Sequence[Cell], home: Path, files: Sequenc
         finish_sweep(home, folders, runs[0].cfg, [*files, *pages], same=same)
 
 
+def finish_interrupted(plan: Sequence[Cell]) -> None:
+    """Have the sweep's own run in MLflow, which its first job made, end too."""
+    if started := [cell for cell in plan if (cell.folder / manifest.FILE).exists()]:
+        finish_sweep(plan[0].home, [cell.folder for cell in plan], started[0].cfg)
+
+
 def calls(plan: Sequence[Cell]) -> str:
     """How many calls the jobs that ran now sent since this start, and how many the journal answered."""
     if not (ran := [cell for cell in plan if cell.code is not None]):

@@ -52,7 +52,7 @@ class Sweeper(BasicSweeper):
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
         from runner.job.preflight import run_preflight
-        from runner.job.summary import summarise
+        from runner.job.summary import finish_interrupted, summarise
 
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
         loader = self.hydra_context.config_loader
@@ -92,7 +92,11 @@ class Sweeper(BasicSweeper):
             if not approved:
                 self.task.code = INTERRUPTED
                 return
-        self.run_jobs(plan, len(plan), spent)
+        try:
+            self.run_jobs(plan, len(plan), spent)
+        except KeyboardInterrupt:
+            finish_interrupted(plan)
+            raise
         summarise(plan)
         self.task.code = exit_code(plan)
 

@@ -249,7 +249,9 @@ def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, tag: str
     named = (config.get("compare") or {}).get("scores") or ()
     kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
     tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
-    status = "FINISHED" if not damaged and all(job.status == "FINISHED" for job in jobs) else "FAILED"
+    never_started = len(folders) > len(jobs) + len(damaged)
+    states = {job.status for job in jobs} | {"FAILED" for _ in damaged} | ({"KILLED"} if never_started else set())
+    status = next((one for one in ("FAILED", "KILLED") if one in states), "FINISHED")
     end = max((job.end for job in jobs if job.end is not None), default=None)
     tracker.client.set_terminated(parent, status, end)
     key, view = f"mlflow.sharedViewState.{tag}", describe.shared_view(jobs, tag, named)

@@ -20,6 +20,7 @@ import orjson
 
 from components.core.messages import Image, Message
 from components.core.types import Observed, Step, Trajectory
+from components.text.words import written_out
 from runner.storage.records import read
 from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
@@ -122,10 +123,10 @@ def _info(
     first by name, and of a name the beginning: ``*rate completion`` decides, ``f1 response`` is another score."""
     from mlflow.entities import Assessment, AssessmentSource, Feedback, TraceInfo, TraceLocation, TraceState
 
-    sample, epoch = str(record["sample_id"]), record["epoch"]
+    sample, epoch = written_out(str(record["sample_id"])), record["epoch"]
     tags = {"mlflow.traceName": sample if epoch == 0 else f"{sample} ({epoch})", "sample": sample[:250],
             "epoch": str(epoch), "stop": record["stop"], "record": digest}  # fmt: skip
-    tags |= {safe(f"strata.{name}"): str(value)[:250] for name, value in record["strata"].items()}
+    tags |= {safe(f"strata.{name}"): written_out(str(value))[:250] for name, value in record["strata"].items()}
     assessments, space, end = list[Assessment](), UUID(spans.trace_id.removeprefix("tr-")), int(spans.end * 1000)
     for n, (name, score) in enumerate(record["scores"].items()):  # pass or fail where a score is 0 or 1 in all records
         if score is not None:
@@ -133,7 +134,7 @@ def _info(
                 name="*" * (name == decides) + " ".join(reversed(name.split("/"))),
                 value=bool(score) if name in binary else float(score),
                 source=AssessmentSource("CODE", "scorer"),
-                rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
+                rationale=written_out((record.get("explanations") or {}).get(name, "")[:_PREVIEW]) or None,
                 metadata={"mlflow.assessment.sourceRunId": run_id},
                 create_time_ms=end - n,
                 last_update_time_ms=end - n,
@@ -146,8 +147,8 @@ def _info(
         request_time=int(spans.start * 1000),
         execution_duration=int((spans.end - spans.start) * 1000),
         state=TraceState.ERROR if record["stop"] == "error" else TraceState.OK,
-        request_preview=spans.question[:_PREVIEW],
-        response_preview=spans.answer[:_PREVIEW],
+        request_preview=written_out(spans.question[:_PREVIEW]),
+        response_preview=written_out(spans.answer[:_PREVIEW]),
         assessments=assessments,
         tags=tags,
         trace_metadata={"mlflow.sourceRun": run_id},
@@ -250,13 +251,16 @@ class Spans:
         error: str | None = None, **attributes: Any,
     ) -> str:  # fmt: skip
         """One span. Returns its id."""
-        number = f"{len(self.spans) + 1:016x}"
+        number, name = f"{len(self.spans) + 1:016x}", written_out(name)
+        status = {"code": "STATUS_CODE_OK"}
+        if error:
+            status = {"code": "STATUS_CODE_ERROR", "message": written_out(error[:4_000])}
         values = {"mlflow.traceRequestId": self.trace_id, "mlflow.spanType": kind, "mlflow.spanInputs": inputs,
                   "mlflow.spanOutputs": outputs, **attributes}  # fmt: skip
         self.spans.append({
             "trace_id": self.trace_id, "span_id": number, "parent_span_id": parent, "name": name, "events": [],
             "start_time_unix_nano": int(start * 1e9), "end_time_unix_nano": int(max(end, start) * 1e9),
-            "status": {"code": "STATUS_CODE_ERROR", "message": error[:4_000]} if error else {"code": "STATUS_CODE_OK"},
+            "status": status,
             "attributes": {key: orjson.dumps(value).decode() for key, value in values.items() if value is not None},
         })  # fmt: skip
         return number
