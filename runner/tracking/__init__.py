@@ -5,7 +5,6 @@ began, and ends without waiting for it. A tracker that is missing, down or slow 
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -22,8 +21,6 @@ from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
 from runner.tracking.process import current_process
 from runner.tracking.store import base_url, database_of, is_permitted, place_of, servers_of, short, texts_may_leave
-
-log = logging.getLogger(__name__)
 
 _BEGIN_SECONDS = 0.5  # the first calls leave before MLflow's import, two seconds of a core, slows them
 
@@ -81,14 +78,14 @@ class Heartbeat:
 
 class _Command:
     """What this process has marked, when it was finished (mtime in ns), which are sweeps, how many could not be marked,
-    and the last warning that it printed."""
+    and the lines that it printed."""
 
     def __init__(self) -> None:
         self.marked: dict[Path, int | None] = {}
         self.sweeps = set[Path]()
         self.unmarked = 0
         self.tracking: Mapping[str, Any] = {}
-        self._warned = ""
+        self._printed = set[str]()
 
     @property
     def place(self) -> Path:
@@ -106,9 +103,14 @@ class _Command:
 
     def warn(self) -> None:
         """Print what failed, once."""
-        if (text := unsent.last_note(self.place)) and text != self._warned:
-            self._warned = text
-            print_note(f"warning: {text}")
+        if text := unsent.last_note(self.place):
+            self.print_once(f"warning: {text}")
+
+    def print_once(self, text: str) -> None:
+        """Print a line that this command has not printed."""
+        if text not in self._printed:
+            self._printed.add(text)
+            print_note(text)
 
 
 @cache
@@ -121,9 +123,11 @@ def mark_run(folder: Path, config: Mapping[str, Any], home: Path | None = None, 
     id = describe.remember(folder, {})["id"]
     privacy = (manifest.read(folder).get("dataset") or {}).get("privacy", "unknown")
     if not texts_may_leave(config, privacy):
-        log.warning("texts of %s are not sent, only figures are, see tracking.permits", folder)
+        _command().print_once(
+            f"note: of {privacy} data only figures are sent to MLflow, no texts; see tracking.permits"
+        )
     if config["tracking"].get("otlp") and not is_permitted(config, privacy):
-        log.warning("episodes of %s are not sent to tracking.otlp, see tracking.permits", folder)
+        _command().print_once(f"note: {privacy} episodes are not sent to tracking.otlp; see tracking.permits")
     return _mark(config, id, "run", folder, home, total_jobs=total_jobs)
 
 

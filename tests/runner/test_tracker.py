@@ -617,12 +617,13 @@ def test_a_damaged_tag_is_made_again_and_one_that_is_there_is_read_without_a_loc
     assert sweeps.tag_of(tmp_path / "jobs") == tag
 
 
-def test_texts_that_stay_here_are_reported_before_the_run(place, tmp_path, caplog):
+def test_texts_that_stay_here_are_reported_once_before_the_runs(place, tmp_path, capsys):
     settings = config(place, "https://mlflow.example.org", permits=[])
     tracking.mark_run(run_folder(tmp_path, privacy="phi"), settings)
+    tracking.mark_run(run_folder(tmp_path, "second", privacy="phi"), settings)
     tracking.mark_run(run_folder(tmp_path, "other"), settings)
-    (line,) = caplog.messages
-    assert line == f"texts of {tmp_path / 'run'} are not sent, only figures are, see tracking.permits"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "note: of phi data only figures are sent to MLflow, no texts; see tracking.permits"
     assert describe.remember(tmp_path / "run", {})["id"], "by which MLflow knows the folder"
 
 
