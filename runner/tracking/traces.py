@@ -252,15 +252,13 @@ class Spans:
     ) -> str:  # fmt: skip
         """One span. Returns its id."""
         number, name = f"{len(self.spans) + 1:016x}", written_out(name)
-        status = {"code": "STATUS_CODE_OK"}
-        if error:
-            status = {"code": "STATUS_CODE_ERROR", "message": written_out(error[:4_000])}
+        failed = {"code": "STATUS_CODE_ERROR", "message": written_out((error or "")[:4_000])}
         values = {"mlflow.traceRequestId": self.trace_id, "mlflow.spanType": kind, "mlflow.spanInputs": inputs,
                   "mlflow.spanOutputs": outputs, **attributes}  # fmt: skip
         self.spans.append({
             "trace_id": self.trace_id, "span_id": number, "parent_span_id": parent, "name": name, "events": [],
             "start_time_unix_nano": int(start * 1e9), "end_time_unix_nano": int(max(end, start) * 1e9),
-            "status": status,
+            "status": failed if error else {"code": "STATUS_CODE_OK"},
             "attributes": {key: orjson.dumps(value).decode() for key, value in values.items() if value is not None},
         })  # fmt: skip
         return number
