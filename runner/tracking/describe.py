@@ -17,6 +17,7 @@ from uuid import uuid4
 import orjson
 
 from components.core.learning import Made
+from components.text.words import written_out
 from runner.storage import manifest
 from runner.storage.integrity import Damaged
 from runner.storage.records import FILE
@@ -93,10 +94,10 @@ class Job:
     def name(self) -> str:
         """What varies, a choice by its name, a number with its field; without variation the agent and the model."""
         choices = self.manifest.get("choices") or {}
-        texts = [(key.rpartition(".")[2], _text(value)) for key, value in self.varied.items()]
+        texts = [(key.rpartition(".")[2], as_text(value)) for key, value in self.varied.items()]
         words = [f"{key}={text}" if _VALUE.fullmatch(text) else text for key, text in texts]
-        words = words or [_text(choices[group]) for group in ("agent", "model") if choices.get(group)]
-        return " ".join(words)[:80] or self.manifest.get("name", "run")
+        words = words or [as_text(choices[group]) for group in ("agent", "model") if choices.get(group)]
+        return " ".join(words)[:80] or as_text(self.manifest.get("name", "run"))
 
     @property
     def headline(self) -> list[str]:
@@ -133,7 +134,7 @@ def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
     params |= (job.manifest.get("varied") or {}) | {
         group: of for group, of in choices.items() if group.partition("/")[0] != _BASES
     }
-    return {safe(key): _text(value) for key, value in params.items() if value is not None}
+    return {safe(key): as_text(value) for key, value in params.items() if value is not None}
 
 
 def tags_of(job: Job) -> dict[str, str]:
@@ -155,7 +156,7 @@ def tags_of(job: Job) -> dict[str, str]:
         "mlflow.note.content": f"{_warning([job])}{job.name}: {facts.strip()}. Whole run: `{job.folder}`",
     }
     tags |= {f"prompts.{name}": digest for name, digest in (notes.get("prompts") or {}).items()}
-    return {safe(key): _text(value) for key, value in tags.items() if value not in (None, "", {})}
+    return {safe(key): as_text(value) for key, value in tags.items() if value not in (None, "", {})}
 
 
 def metrics_of(job: Job) -> dict[str, float]:
@@ -251,12 +252,13 @@ def _cell(metric: MetricJSON) -> str:
     return f"{value:.3g} [{low:.3g}, {high:.3g}]"
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value as a param or tag, its control characters as escapes."""
     if isinstance(value, str):
-        return value[:MAX_NOTE]
+        return written_out(value)[:MAX_NOTE]
     if isinstance(value, list | tuple):
-        return ",".join(_text(one) for one in value)
-    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()[:MAX_NOTE]
+        return ",".join(as_text(one) for one in value)
+    return written_out(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode())[:MAX_NOTE]
 
 
 @dataclass(frozen=True)
@@ -275,9 +277,9 @@ def stage_facts(
     """The data of a stage to send. ``texts``: whether texts of its data may be sent."""
     custom = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
     settings = {**choices, "seed": config.get("seed"), **custom}
-    tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
+    tags = {key: as_text(str(notes[key]))[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
     reported = [f"    {line}" for line in made.lines] if texts else []
-    note = "\n".join([*reported, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
+    note = as_text("\n".join([*reported, "", f"Whole: `{made.folder}`"]))
     used = [
         (safe(name.format(purpose)), 0, float(of[key]))
         for purpose, of in (notes.get("usage") or {}).items()
@@ -288,7 +290,7 @@ def stage_facts(
     paths = sorted(path for path in made.folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     return StageFacts(
         figures=used + [figure for figure in own if math.isfinite(figure[2])],
-        params={safe(key): str(value)[:_MAX_VALUE] for key, value in settings.items()},
+        params={safe(key): as_text(str(value))[:_MAX_VALUE] for key, value in settings.items()},
         tags={**tags, "folder": str(made.folder), "mlflow.note.content": note},
         files=[one for one in paths if texts and _VERSIONS not in one.relative_to(made.folder).parent.parts],
     )

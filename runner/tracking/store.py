@@ -24,7 +24,7 @@ import orjson
 from components.core.redaction import HIDDEN, redact
 from runner.storage.disk import FULL, Unwritable, locked
 from runner.storage.schema import DatasetFacts
-from runner.tracking.describe import Figure, Job, safe
+from runner.tracking.describe import Figure, Job, as_text, safe
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -97,7 +97,7 @@ class Tracker:
         from mlflow.entities import Dataset, DatasetInput, InputTag
         from mlflow.exceptions import MlflowException
 
-        name = " ".join(str(part) for part in (facts.get("name"), facts.get("split")) if part)
+        name = as_text(" ".join(str(part) for part in (facts.get("name"), facts.get("split")) if part))
         profile = orjson.dumps({"num_rows": facts.get("samples")}).decode()
         dataset = Dataset(name, str(facts.get("fingerprint", ""))[:36], "local", "{}", profile=profile)
         inputs = [DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])]

@@ -44,6 +44,7 @@ from runner.tracking.folders import folders_of
 from runner.tracking.send import send_unsent
 from runner.tracking.traces import Spans
 from tests.otlp_collector import collecting
+from tests.runner.results.test_hostile_text import BAD, assert_harmless
 from tests.slow import slow
 
 SINGLE = {"tag": None, "total_jobs": 1}  # what a marker says of a run that is in no sweep
@@ -302,6 +303,28 @@ def test_a_resumed_run_has_no_more_traces_than_are_set(base):
         send.track(make(folder, stops, manifest=notes), settings)
         notes = {"mlflow": orjson.loads((folder / "manifest.json").read_bytes())["mlflow"]}
         assert len(read_tracking(settings)[3]) == 3
+
+
+def test_names_of_the_data_have_no_character_that_a_terminal_obeys(base, collector):
+    settings = config(base, "hostile", otlp=collector.url)
+    folder = make(base / "hostile/1", [], {"agent": BAD}, {"name": BAD, "command": BAD})
+    writer, steps = RecordWriter(folder), trajectory()
+    steps.steps[0].asked[-1] = Message("user", BAD)
+    sample = Sample(Problem(BAD, "q"), "t", strata={BAD: BAD})
+    writer.append(record_of(sample, 0, steps, [], 3.0, writer.packer))
+    writer.close()
+    send.track(folder, settings)
+    _, _, [run], [info] = read_tracking(settings)
+    spans = whole(settings, info).data.spans
+    assert BAD in spans[1].inputs["messages"][-1]["content"], "a message is data"
+    for text in (run.info.run_name, *run.data.params.values(), *info.tags.values(), info.request_preview):
+        assert_harmless(text)
+    assert_harmless("".join(run.data.tags.values()) + "".join(span.name for span in spans))
+    assert "\\u202e" in info.tags["sample"] and "\\x1b" in info.request_preview
+    assert otlp.send(folder, settings)
+    for span in collector.spans:
+        assert_harmless(span.name)
+    assert_harmless(attributes(collector.spans[0])["gen_ai.conversation.id"])
 
 
 def test_unknown_price_is_not_estimated(base):
