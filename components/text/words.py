@@ -36,11 +36,6 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(close)}? " if close else ""
 
 
-def name_of(text: str) -> str:
-    """A text of the data as a name or a tag: on one line, its control characters as escapes."""
-    return written_out(text).replace("\n", " ")
-
-
 def written_out(text: str) -> str:
     """A text of one or several lines with its control characters as escapes; whatever else is white is a blank."""
     if text.isprintable():

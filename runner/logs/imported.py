@@ -14,7 +14,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Sample, Score, Step, Trajectory
 from components.core.usage import CallUsage, sum_usages
-from components.text.words import name_of
+from components.text.words import written_out
 from runner.results.kinds import UNITS, kinds_of
 from runner.results.table import Table
 from runner.storage import disk, manifest
@@ -79,7 +79,7 @@ def score_name(name: object) -> str:
 
 def plain(name: str) -> str:
     """A name of a log without what acts in a terminal or a page."""
-    return re.sub("[<>]", "_", name_of(name[:200]))
+    return re.sub("[<>]", "_", written_out(name[:200]).replace("\n", " "))
 
 
 def number(value: Any) -> float | None:

@@ -16,7 +16,6 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message
 from components.core.types import Step, Trajectory
-from components.text.words import name_of
 from runner.logs.inspect_log import ATTACHMENT, HEADER, SAMPLES, START
 from runner.results.runs import Run
 from runner.storage.records import read
@@ -43,7 +42,7 @@ def export_inspect(run: Run) -> Path:
 
 def _write(run: Run, path: Path) -> None:
     notes, agent, model = run.manifest, run.choices.get("agent", "agent"), run.model or "unknown"
-    ids = list(dict.fromkeys(map(name_of, run.table["sample_id"].tolist())))
+    ids = list(dict.fromkeys(run.table["sample_id"].tolist()))
     spec = {
         "eval_id": notes["id"], "run_id": notes["id"], "task_id": notes["id"], "created": notes["start"],
         "task": run.dataset, "model": model, "solver": agent,
@@ -122,14 +121,12 @@ class _Sample:
             self._add("score", end, scorer=name, score=score)
         usage = _usage(record["usage"]["input_tokens"], record["usage"]["output_tokens"])
         facts = {"cluster": record["cluster"], "stop": record["stop"], "failure": record["failure"],
-                 "refusal": record["refusal"], 
-                 **{name_of(name): name_of(value) for name, value in record["strata"].items()}}  # fmt: skip
+                 "refusal": record["refusal"], **record["strata"]}  # fmt: skip
         text = record["answer"] or ""
         reply = {"message": {"role": "assistant", "content": text}, "stop_reason": "stop"}
         question = next((one.text for one in reversed(steps[0].asked if steps else ()) if one.role == "user"), "")
         self.whole: dict[str, Any] = {
-            "id": name_of(record["sample_id"]), "epoch": record["epoch"] + 1,
-            "input": question, "target": "", "messages": shown,
+            "id": record["sample_id"], "epoch": record["epoch"] + 1, "input": question, "target": "", "messages": shown,
             "output": {"model": model, "choices": [reply], "completion": text}, "scores": scores,
             "metadata": {name: value for name, value in facts.items() if value is not None},
             "model_usage": {model: usage | {"total_cost": record["usage"]["cost_usd"]}}, "events": self._events,

@@ -22,7 +22,7 @@ import orjson
 from yarl import URL
 
 from components.core.messages import JSON
-from components.text.words import name_of
+from components.text.words import written_out
 from runner.storage.integrity import refuse_changed
 from runner.tracking import traces
 from runner.tracking.describe import Job, job_of
@@ -142,7 +142,7 @@ def _spans(
             of |= {"mlflow.spanInputs": orjson.dumps(asked).decode(),
                    "mlflow.spanOutputs": orjson.dumps(answered).decode(),
                    "gen_ai.agent.name": choices.get("agent", "agent"),
-                   "gen_ai.conversation.id": name_of(f"{record['sample_id']}/{record['epoch']}")}  # fmt: skip
+                   "gen_ai.conversation.id": written_out(f"{record['sample_id']}/{record['epoch']}")}  # fmt: skip
         found = translate_span_to_genai(MlflowSpan.from_dict({**one, "attributes": of})._span)
         failed = ("status",) if "message" in one["status"] else ()
         numbers = {key: int(one[key], 16) for key in ("span_id", "parent_span_id") if one[key]}
