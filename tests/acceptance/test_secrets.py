@@ -156,7 +156,7 @@ def test_value_of_a_secret_variable_is_refused_anywhere_and_not_printed(tmp_path
     done = run(tmp_path, "tracking=off", "model=vllm", *words, env={"MISTRAL_API_KEY": key})
     assert done.code == 2 and key not in done.out + done.err
     for name in ("model.name", "model.permits"):
-        assert f"{name}: holds the value of the environment variable MISTRAL_API_KEY" in done.err
+        assert f"{name}: contains the value of the environment variable MISTRAL_API_KEY" in done.err
     assert not (tmp_path / "outputs").exists()
 
 
