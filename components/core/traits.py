@@ -180,8 +180,8 @@ class SourceTraits:
 
 @dataclass(frozen=True, kw_only=True)
 class StageTraits:
-    """``ignores``: settings of the agent that make no difference to what a stage learns. ``unread``: groups of the
-    config that make no difference to the stage; naming one on the command line is refused."""
+    """``ignores``: settings of the agent that make no difference to what a stage learns. ``unread``: groups and
+    keys of the config that make no difference to the stage; naming one on the command line is refused."""
 
     ignores: Sequence[str] = ()
     unread: Sequence[str] = ()

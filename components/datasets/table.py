@@ -9,7 +9,7 @@ from pathlib import Path
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.file_dataset import FileDataset, Part
-from components.files.rows import Row, csv_records, json_lines, require_file
+from components.files.rows import Row, csv_records, json_lines
 from components.text.answers import letter_of, letter_options
 from components.text.words import meant
 
@@ -62,10 +62,13 @@ class Table(FileDataset[tuple[int, Row]]):
     @cached_property
     def split_names(self) -> Sequence[str]:
         """The values of the column of splits, in the file's order."""
-        files = [require_file(file, self.how) for file in self.paths(ALL).values()]
-        found = tuple(dict.fromkeys(self._split_of(row) for file in files for row in self._rows(file)))
+        (file,) = self.paths(ALL).values()
+        if not file.is_file():
+            near = meant(file.name, (one.name for one in file.parent.glob("*") if one.is_file()))
+            raise ConfigError(f"dataset.path: there is no file {file}; {near}{self.how}")
+        found = tuple(dict.fromkeys(self._split_of(row) for row in self._rows(file)))
         if not found:
-            raise ConfigError(f"{self.title} has no rows; {self.how}")
+            raise ConfigError(f"dataset.path: {self.title} has no rows; {self.how}")
         return found
 
     def paths(self, split: str) -> Mapping[str, Path]:

@@ -86,8 +86,11 @@ class EmbedRecords:
     by: Literal["anatomy", "modality"] = "anatomy"
     perplexity: Annotated[float, Gt(0)] = 30.0
     traits: ClassVar[StageTraits] = StageTraits(
-        unread=("model", "agent", "verifier", "toolset", "condition", "scorer", "memory")
-    )
+        unread=(
+            "model", "agent", "verifier", "toolset", "condition", "scorer", "memory", "budget", "run.journal",
+            "run.memory", "run.replay",
+        )
+    )  # fmt: skip
 
     @property
     def place(self) -> Path:

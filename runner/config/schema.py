@@ -164,7 +164,5 @@ class Settings:
     protocol: str | None = None
 
     def __post_init__(self) -> None:
-        if self.stage is not None and self.run.preflight:
-            raise ConfigError("run.preflight estimates an evaluation, and a stage has none: set only one of them")
         if self.stage == "memory" and self.memory is None:
             raise ConfigError("a stage creates the memory of the config, which is null; choose memory=learnt")

@@ -178,7 +178,7 @@ class _Job:
         from runner.results.metrics import overflow_line
         from runner.results.sections.report import calls_line, present, status_line
 
-        folder, notes, journal = self.folder, self.notes, self.door.journal
+        folder, notes = self.folder, self.notes
         blinded = notes.get("protocol")
         if self.experiment.launch.sweep is not None or blinded:
             print_lines(f"{self.experiment.launch.label or notes['name']}: {status_line(notes)} {folder}")
@@ -188,8 +188,7 @@ class _Job:
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
         learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-        n_before = self.outcome.finished - self.outcome.n_run
-        calls = calls_line(notes, None if journal is None else journal.last_written, n_before)
+        calls = calls_line(notes, self.outcome.finished - self.outcome.n_run)
         new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
         lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quote_path(folder)} --all"]
@@ -257,6 +256,7 @@ def _session(door: Door) -> Session:
         "sent": spent.calls,
         "from_journal": door.replayed,
         "separate": door.separate_calls,
+        "journal_written": None if door.journal is None else door.journal.last_written,
         "answered_by": answered_by,
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": None if spent.unreported else spent.input_tokens,
@@ -291,7 +291,9 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
             verb = "made" if experiment.stage is None else "finished"
             print_lines(f"{name} was not {verb}: {error}", "to resume, give the same command again")
             return ERRORS if isinstance(error, ModelError) else BUDGET
-    print_lines(*lines, f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")
+    from runner.results.sections.report import calls_of
+
+    print_lines(*lines, calls_of([_session(door)]))
     if made:
         track_made(made, experiment.cfg, experiment.launch.choices)
     return code

@@ -15,6 +15,7 @@ from runner.results.sections.episode_data import PAGE
 from runner.results.sections.forks import show_forks
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
+from runner.results.sections.report import calls_of
 from runner.results.sections.scores import jobs_table
 from runner.results.terminal import show_sheet
 from runner.storage import manifest
@@ -76,8 +77,4 @@ def calls(plan: Sequence[Cell]) -> str:
         return "calls:      none, all jobs were finished before"
     began = [one for cell in ran for one in cell.parts or (cell,) if one.code is not None and not one.error]
     counts = [sessions[-1] for one in began if (sessions := manifest.read(one.folder)["sessions"])]
-    sent, found = sum(one["sent"] for one in counts), sum(one["from_journal"] for one in counts)
-    jobs = "1 job" if len(ran) == 1 else f"{len(ran)} jobs"
-    return f"calls:      {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
-        ": no model was asked" if found and not sent else ""
-    )
+    return calls_of(counts, ", over 1 job" if len(ran) == 1 else f", over {len(ran)} jobs")

@@ -28,6 +28,8 @@ from runner.learning.memory import ONE_BY_ONE
 from runner.learning.stage_context import StageContext
 from runner.storage import manifest
 
+# Keys that no stage reads; those that a single stage does not read are in its StageTraits. Files may set them for runs.
+_RUN_ONLY = ("run.max_error_rate", "run.pilot", "budget.ask_above_usd")
 _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 
 
@@ -129,10 +131,14 @@ def check_memory(experiment: Experiment) -> str | None:
 
 def _unused(experiment: Experiment) -> Iterator[Finding]:
     """Settings of a run that a stage would ignore."""
-    cfg, unread = experiment.cfg, declared(experiment.stage, StageTraits).unread
+    cfg, stage = experiment.cfg, experiment.launch.choices.get("stage")
+    unread = (*_RUN_ONLY, *declared(experiment.stage, StageTraits).unread)
     for word in experiment.launch.overrides:
-        if (group := re.split(r"[.=@]", word.lstrip("+~"))[0]) in unread:
-            yield Finding(group, f"stage={experiment.launch.choices.get('stage')} does not use it: leave {word} out")
+        key = re.split("[=@]", word.lstrip("+~"))[0]
+        if any(f"{key}.".startswith(f"{one}.") for one in unread):
+            yield Finding(key, f"stage={stage} does not use it: leave {word} out")
+    if cfg["run"]["preflight"]:
+        yield Finding("run.preflight", "it estimates an evaluation, and a stage has none: leave it out")
     size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
     given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
     given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}

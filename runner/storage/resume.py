@@ -40,12 +40,14 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
         return wanted if named else make_unused(wanted)
     folder = Path(resume)
     if resume == "last":
-        runs = [path.parent for path in wanted.parent.glob(f"*/{CONFIG}")] if wanted.parent.is_dir() else []
+        runs, jobs = _runs_in(wanted.parent, "*"), _runs_in(wanted.parent, "*/*")
+        newest = _newest([*runs, *jobs])
+        if newest in jobs and (line := _line_of(newest)):
+            raise ConfigError(f"run.resume=last: the newest folder below {wanted.parent} is a sweep{line}")
         if not runs:
-            others = [path.parent for path in wanted.parent.parent.glob(f"*/*/{CONFIG}")]
-            line = _line_of(_newest(others)) if others else ""
+            line = _line_of(_newest(_runs_in(wanted.parent.parent, "*/*")))
             raise ConfigError(f"run.resume=last: there is no run folder below {wanted.parent}{line}")
-        folder = _newest(runs)
+        folder = _newest(runs) or folder
     if not folder.is_dir():
         raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
     if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):
@@ -57,26 +59,46 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
     return folder
 
 
-def _newest(runs: Sequence[Path]) -> Path:
+def refuse_in_sweep(resume: str | None, home: Path) -> None:
+    """Raises ConfigError for ``run.resume`` in a sweep, whose new folder is ``home``, with the line that resumes the
+    earlier one."""
+    if resume is not None:
+        jobs = _runs_in(home.parent, "*/*") if resume == "last" else _runs_in(Path(resume), "*")
+        how = _line_of(_newest(jobs)) or "; a sweep resumes when hydra.sweep.dir is that of the earlier one"
+        raise ConfigError(f"run.resume is for a single run{how}")
+
+
+def _runs_in(folder: Path, pattern: str) -> list[Path]:
+    """The folders of runs, such as jobs of sweeps, that are so deep in a folder, and in no other run."""
+    found = (path.parent for path in folder.glob(f"{pattern}/{CONFIG}"))
+    return [run for run in found if not (run.parent / CONFIG).is_file()]
+
+
+def _newest(runs: Sequence[Path]) -> Path | None:
     """The run that began last; those that were refused before a sample was finished come after all others."""
 
-    def order(run: Path) -> tuple[bool, int, str]:
+    def began(run: Path) -> bool:
         notes = manifest.read(run)
         counts = notes.get("counts")
-        began = notes.get("status") != "refused" or bool(counts and counts["finished"])
-        return began, (run / CONFIG).stat().st_mtime_ns, run.name
+        return notes.get("status") != "refused" or bool(counts and counts["finished"])
 
-    return max(runs, key=order)
+    ordered = sorted(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name), reverse=True)
+    return next(filter(began, ordered), ordered[0] if ordered else None)
 
 
-def _line_of(run: Path) -> str:
-    """The end of a message: the line that resumes a single run, where its manifest has the one that began it."""
-    notes = manifest.read(run)
+def _line_of(run: Path | None) -> str:
+    """The end of a message: the line that resumes a run, or the sweep that it is a job of, where its manifest has the
+    one that began it."""
+    notes = {} if run is None else manifest.read(run)
     words = shlex.split(str(notes.get("command", "")))
-    if not words or notes.get("sweep"):
+    if run is None or not words:
         return ""
-    kept = [manifest.shell_word(word) for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
-    return f"; to resume {run}: {' '.join([*kept, setting('run.resume', run)])}"
+    key, folder = "run.resume", run
+    if sweep := notes.get("sweep"):
+        key, folder = "hydra.sweep.dir", next((home for home in run.parents if home.name == sweep), run.parent)
+    places = ("run.resume=", "hydra.run.dir=", "hydra.sweep.dir=")
+    kept = [manifest.shell_word(word) for word in words if not word.startswith(places)]
+    return f"; to resume {folder}: {' '.join([*kept, setting(key, folder)])}"
 
 
 def parts_of(cfg: Mapping[str, Any]) -> int | None:

@@ -154,11 +154,13 @@ class Spent(TypedDict):
 
 
 class Session(Spent):
-    """What one process sent and spent; a resumed run has several. ``answered_by``: role -> names of the models."""
+    """What one process sent and spent; a resumed run has several. ``answered_by``: role -> names of the models.
+    ``journal_written``: when what the journal answered from was last written, in seconds since 1970."""
 
     sent: int
     from_journal: int
     separate: int
+    journal_written: float | None
     answered_by: dict[str, list[str]]
 
 

@@ -22,7 +22,7 @@ from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
 from runner.storage.integrity import refuse_changed_records
-from runner.storage.resume import is_complete, make_unused, quote_path, refuse_changes
+from runner.storage.resume import is_complete, make_unused, quote_path, refuse_changes, refuse_in_sweep
 from runner.sweep.shards import split
 
 
@@ -45,7 +45,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
     # Jobs over the same data are checked one after the other, so that they are read once.
     for number, cell in sorted(composed, key=lambda pair: repr(OmegaConf.masked_copy(pair[1].config, "dataset"))):
         try:
-            _check(cell, loader)
+            _check(cell, loader, home)
         except ConfigError as error:
             bad[number] = error
             if isinstance(error, PrivacyRefused):
@@ -91,16 +91,13 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
         hydra.runtime.output_dir = os.path.abspath(cell.folder)
 
 
-def _check(cell: Cell, loader: Any) -> None:
+def _check(cell: Cell, loader: Any, home: Path) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
         raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: remove them")
     experiment = prepare(cell.config, loader)
-    if experiment.cfg["run"]["resume"] is not None:
-        raise ConfigError(
-            "run.resume is for a single run; a sweep resumes when hydra.sweep.dir is that of the earlier one"
-        )
+    refuse_in_sweep(experiment.cfg["run"]["resume"], home)
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     experiment = replace(experiment, launch=cell.launch)
     try:

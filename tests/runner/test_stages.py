@@ -12,7 +12,6 @@ from runner.storage import records
 from tests.slow import slow
 
 PROGRAM = Path(__file__).resolve().parents[2] / "docs/examples/plain_agent.py"
-QUICK = ("tracking=off", "run.journal=journal")
 SMALL = (
     "stage.train_records=3",
     "stage.validation_records=6",
@@ -27,7 +26,7 @@ def run_plain(home, monkeypatch):
     """The command without a custom config."""
     monkeypatch.delenv(prompts.OWN, raising=False)
     prompts.load.cache_clear()
-    yield lambda *words: home.run(*words, *QUICK, plain=True)
+    yield lambda *words: home.run(*words, "tracking=off", plain=True)
     prompts.load.cache_clear()
 
 
@@ -98,21 +97,31 @@ def test_invalid_stage_is_refused_in_one_line_and_writes_nothing(run_plain, home
 
 
 AGENTS = {"optimize": "reflectool", "solve": "ehragent"}  # those that read what is learnt
+OF_RUNS = ("run.max_error_rate=0.5", "run.pilot=2", "budget.ask_above_usd=1")  # no stage obeys these
+CHOICES = ("agent=react", "condition=redundant_high", "run.memory=m")
+UNREAD = {
+    "synthesize": (*CHOICES, "budget.sample.steps=3"),
+    "embed_records": (*CHOICES, "budget.run.calls=2", "budget.sample.calls=2", "run.journal=j", "run.replay=false"),
+}
 
 
 @pytest.mark.parametrize("stage", Catalogue().choices("stage"))
 def test_stage_refuses_what_only_runs_obey(run_plain, home, stage):
     words = [f"agent={AGENTS[stage]}"] if stage in AGENTS else []
-    done = run_plain(f"stage={stage}", *words, "limit=2", "epochs=2", "run.resume=last")
+    whole = ("limit=2", "epochs=2", "run.resume=last", "run.preflight=true")
+    done = run_plain(f"stage={stage}", *words, *whole, *OF_RUNS)
     assert done.code == 2 and not home.runs("scratch")
-    assert "limit and epochs and run.resume: a stage always runs as a whole" in done.complaint
+    assert "limit and epochs and run.resume: a stage always runs as a whole" in done.err
+    assert "command line: run.preflight=true: run.preflight: it estimates an evaluation" in done.err
+    for word in OF_RUNS:
+        assert f"stage={stage} does not use it: leave {word} out" in done.err
 
 
-@pytest.mark.parametrize("stage", ["synthesize", "embed_records"])
-def test_stage_refuses_choices_that_it_does_not_use(run_plain, home, stage):
-    done = run_plain(f"stage={stage}", "agent=react", "condition=redundant_high")
+@pytest.mark.parametrize("stage", UNREAD)
+def test_stage_refuses_what_it_does_not_use(run_plain, home, stage):
+    done = run_plain(f"stage={stage}", *UNREAD[stage])
     assert done.code == 2 and not home.runs("scratch")
-    for word in ("agent=react", "condition=redundant_high"):
+    for word in UNREAD[stage]:
         assert f"stage={stage} does not use it: leave {word} out" in done.err
 
 
@@ -152,9 +161,16 @@ def test_synthesised_records_are_written_and_run(run_plain, home):
 
 
 @slow
-def test_a_synthesis_that_accepts_nothing_has_failed(run_plain):
-    done = run_plain("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", "model.malformed_rate=1")
-    assert done.code == 1 and "0 of 1 accepted" in done.out and "3 x no JSON object can be read" in done.out
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("model.malformed_rate=1", "no JSON object can be read"),
+        ("budget.sample.calls=1", "it broke off: budget.sample.calls"),  # a draft needs two
+    ],
+)
+def test_a_synthesis_that_accepts_nothing_has_failed(run_plain, word, reason):
+    done = run_plain("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", word)
+    assert done.code == 1 and "0 of 1 accepted" in done.out and f"x {reason}" in done.out
     assert "no record was accepted" in done.out and "run them" not in done.out
 
 

@@ -43,7 +43,8 @@ class Synthesize:
 
     ``anatomies``, ``modalities`` None: all. ``diseases``: a custom CSV file with the columns anatomy, modality and
     disease; None: the project's list. Of each pair ``per_pair`` diseases are sampled (None: all), and of each disease
-    ``per_disease`` records are written. A record that is rejected is requested up to ``attempts`` times in all.
+    ``per_disease`` records are written. A record that is rejected is requested up to ``attempts`` times in all;
+    ``budget.sample`` limits each draft.
     """
 
     name: Name = "synthetic"
@@ -57,7 +58,7 @@ class Synthesize:
     split: Name = "test"
     prompts: PromptSetName = "synthesize"
     traits: ClassVar[StageTraits] = StageTraits(
-        unread=("agent", "verifier", "toolset", "condition", "scorer", "memory")
+        unread=("agent", "verifier", "toolset", "condition", "scorer", "memory", "run.memory", "budget.sample.steps")
     )
 
     def __post_init__(self) -> None:

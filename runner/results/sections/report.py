@@ -1,6 +1,6 @@
 """The report of one run: what ran, its metrics, where to look. ``report.md`` and the terminal have the same tables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from runner.results.render.formats import markdown_of
 from runner.results.rows import headline
 from runner.results.sheets import ARROWS, Cell, Sheet, Value, columns
 from runner.results.terminal import show_sheet
-from runner.storage.schema import Manifest
+from runner.storage.schema import Manifest, Session
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _ENDINGS = ("stop", "errors")
@@ -153,21 +153,30 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
     return f"{number(tokens_in)} tokens in, {number(tokens_out)} out"
 
 
-def calls_line(manifest: Manifest, last_written: float | None = None, n_before: int = 0) -> str:
+def calls_line(manifest: Manifest, n_before: int = 0) -> str:
     """What was sent and what the journal answered since this start; empty where all was sent now and is in the records.
-    ``last_written``: of what the journal answered from, in seconds since 1970; it is named where nothing was sent, as a
-    dead server or a wrong key is not noticed then. ``n_before``: samples that earlier parts of the run finished."""
+    ``n_before``: samples that earlier parts of the run finished."""
     *before, now = manifest["sessions"]
-    sent, found, apart, usd = now["sent"], now["from_journal"], now.get("separate", 0), manifest["spent"]["usd"]
-    if not found and not apart and not n_before:
+    apart, usd = now.get("separate", 0), manifest["spent"]["usd"]
+    if not now["from_journal"] and not apart and not n_before:
         return ""
-    text = f"calls:      {sent:,} sent, {found:,} answered by the journal"
-    if not sent and found and last_written is not None:
-        text += f", last written {datetime.fromtimestamp(last_written):%Y-%m-%d %H:%M}: no model was asked"
+    text = calls_of([now])
     text += f"; {apart:,} of them apart from the episodes" if apart else ""
     text += f"; ${usd:.4f} in all" if apart and usd else ""
     n_sent = sum(one["sent"] for one in before)
     return text + (f"; {n_before:,} samples finished before ({n_sent:,} calls sent)" if n_before else "")
+
+
+def calls_of(sessions: Sequence[Session], over: str = "") -> str:
+    """What was sent and what the journal answered. Where nothing was sent, when that was last written: a dead server or
+    a wrong key is not noticed then."""
+    sent, found = sum(one["sent"] for one in sessions), sum(one["from_journal"] for one in sessions)
+    text = f"calls:      {sent:,} sent, {found:,} answered by the journal{over}"
+    if sent or not found:
+        return text
+    written = max((one.get("journal_written") or 0.0 for one in sessions), default=0.0)
+    date = f", last written {datetime.fromtimestamp(written):%Y-%m-%d %H:%M}" if written else ""
+    return f"{text}{date}: no model was asked"
 
 
 def status_line(manifest: Manifest, n_records: int | None = None) -> str:

@@ -1,6 +1,7 @@
 """Custom questions in a file with named columns."""
 
 import json
+import re
 
 import pytest
 
@@ -90,6 +91,13 @@ def test_a_bad_row_or_column_is_named_with_what_would_be_right(table, tmp_path, 
     with pytest.raises(ConfigError) as refused:
         list(made.load(made.split))
     assert message.replace("{folder}", str(tmp_path)) in str(refused.value)
+
+
+def test_a_missing_file_is_named_with_its_key_and_a_near_one(tmp_path):
+    (tmp_path / "questions.csv").write_text("")
+    wrong = re.escape(f"dataset.path: there is no file {tmp_path / 'qustions.csv'}; did you mean questions.csv? ")
+    with pytest.raises(ConfigError, match=rf"^{wrong}dataset\.path names a \.csv"):
+        Table(str(tmp_path / "qustions.csv")).load("all")
 
 
 def test_an_unreadable_file_is_refused(tmp_path):

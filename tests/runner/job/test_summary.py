@@ -103,6 +103,16 @@ def test_calls_of_an_earlier_start_are_not_counted(tmp_path):
     assert calls([finished]) == "calls:      none, all jobs were finished before"
 
 
+def test_sweep_that_asked_no_model_has_the_date_of_the_newest_answer(tmp_path):
+    def cell(name, written):
+        session = {"sent": 0, "from_journal": 21, "journal_written": written}
+        return Cell((), {}, name, write(tmp_path / name, {"one": ("k", [1])}, sessions=[session]), code=0)
+
+    line = calls([cell("a", 1_600_000_000.0), cell("b", 1_700_000_000.0), cell("c", None)])
+    assert line.startswith("calls:      0 sent, 63 answered by the journal, over 3 jobs, last written 2023-11-1")
+    assert line.endswith(": no model was asked")
+
+
 def jobs_of(home, jobs, **notes):
     """The table of jobs with these metrics (label -> name -> value), and its heads."""
     found = []

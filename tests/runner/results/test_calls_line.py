@@ -6,29 +6,29 @@ SPENT = {"usd": 0.5}
 
 
 def notes_of(*sessions):
-    names = ("sent", "from_journal", "separate")
+    names = ("sent", "from_journal", "separate", "journal_written")
     return {"sessions": [dict(zip(names, of, strict=True)) for of in sessions], "spent": SPENT}
 
 
 def test_run_that_asked_no_model_names_the_journal():
-    notes = notes_of((0, 42, 0))
-    line = calls_line(notes, 1_700_000_000.0)
+    notes = notes_of((0, 42, 0, 1_700_000_000.0))
+    line = calls_line(notes)
     assert line.startswith("calls:      0 sent, 42 answered by the journal, last written 2023-11-1")
     assert line.endswith(": no model was asked")
 
 
 def test_run_that_asked_a_model_does_not():
-    notes = notes_of((1, 41, 2))
+    notes = notes_of((1, 41, 2, 1_700_000_000.0))
     line = "calls:      1 sent, 41 answered by the journal; 2 of them apart from the episodes; $0.5000 in all"
-    assert calls_line(notes, 1_700_000_000.0) == line
-    assert calls_line(notes_of((3, 0, 0)), 1.0) == ""
+    assert calls_line(notes) == line
+    assert calls_line(notes_of((3, 0, 0, 1.0))) == ""
 
 
 def test_resumed_run_says_how_many_samples_were_finished_before():
-    before = (7_000, 5, 0)
+    before = (7_000, 5, 0, 1.0)
     line = "calls:      30 sent, 0 answered by the journal; 1,200 samples finished before (7,000 calls sent)"
-    assert calls_line(notes_of(before, (30, 0, 0)), 1.0, 1200) == line
-    assert calls_line(notes_of(before, (0, 0, 0)), 1.0, 1200) == line.replace("30 sent", "0 sent")
+    assert calls_line(notes_of(before, (30, 0, 0, 1.0)), 1200) == line
+    assert calls_line(notes_of(before, (0, 0, 0, 1.0)), 1200) == line.replace("30 sent", "0 sent")
 
 
 def test_score_that_decides_is_named_by_its_mean_of_means(capsys):

@@ -25,6 +25,7 @@ from runner.storage.resume import (
     make_unused,
     quote_path,
     refuse_changes,
+    refuse_in_sweep,
 )
 from tests.table import each_row
 
@@ -301,3 +302,22 @@ def test_refused_resume_names_the_line_that_resumes_the_run(tmp_path):
         folder_for(changed(run__resume="last", limit=3), folder.with_name("new"), named=False)
     with pytest.raises(ConfigError, match=rf"there is no run folder below .*; {line}$"):
         folder_for(changed(run__resume="last"), tmp_path / "none" / "new", named=False)
+
+
+def test_sweep_is_resumed_by_a_line_of_its_own(tmp_path):
+    below = tmp_path / "out"
+    for n, job in enumerate(("run", "sweep/a", "sweep/b")):
+        os.utime(begin_run(below / job) / "config.yaml", (n, n))
+        notes = {"command": "python -m runner -m seed=0,1 run.resume=x", "sweep": "sweep" if "/" in job else None}
+        manifest.write(below / job, notes)
+    line = re.escape(f"; to resume {below / 'sweep'}: python -m runner -m seed=0,1 hydra.sweep.dir={below / 'sweep'}")
+    with pytest.raises(ConfigError, match=rf"the newest folder below {below} is a sweep{line}$"):
+        folder_for(changed(run__resume="last"), below / "new", named=False)
+    for resume in ("last", str(below / "sweep")):
+        with pytest.raises(ConfigError, match=rf"^run\.resume is for a single run{line}$"):
+            refuse_in_sweep(resume, below / "new")
+    with pytest.raises(ConfigError, match=r"a sweep resumes when hydra\.sweep\.dir is that of the earlier one"):
+        refuse_in_sweep("last", tmp_path / "none" / "new")
+    os.utime(below / "run" / "config.yaml", (9, 9))
+    assert folder_for(changed(run__resume="last"), below / "new", named=False) == below / "run"
+    refuse_in_sweep(None, below / "new")
