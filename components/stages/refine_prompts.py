@@ -9,14 +9,14 @@ set is kept only where it is better on records of its own, by a paired test; the
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Interval
 from pydantic import StringConstraints
 
 from components.core.errors import ConfigError
 from components.core.learning import Made, StageContext
-from components.core.traits import PromptSetName
+from components.core.traits import PromptSetName, StageTraits
 from components.core.types import Sample
 from components.files.file_dataset import draw
 from components.files.folders import MadeFolder
@@ -59,6 +59,7 @@ class RefinePrompts:
     compare_records: Annotated[int, Ge(0)] = 0
     compare_trials: Count = 5
     prompts: PromptSetName = "refine_prompts"
+    traits: ClassVar[StageTraits] = StageTraits(unread=("run.memory",))
 
     def __post_init__(self) -> None:
         self.gate.check(self.validation_records)

@@ -100,6 +100,7 @@ AGENTS = {"optimize": "reflectool", "solve": "ehragent"}  # those that read what
 OF_RUNS = ("run.max_error_rate=0.5", "run.pilot=2", "budget.ask_above_usd=1")  # no stage obeys these
 CHOICES = ("agent=react", "condition=redundant_high", "run.memory=m")
 UNREAD = {
+    "refine_prompts": ("run.memory=m",),
     "synthesize": (*CHOICES, "budget.sample.steps=3"),
     "embed_records": (*CHOICES, "budget.run.calls=2", "budget.sample.calls=2", "run.journal=j", "run.replay=false"),
 }
