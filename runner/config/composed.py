@@ -199,7 +199,7 @@ def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]
             findings.append(Finding(f"compare.{name}", f"no key {key!r} in the config"))
     gains = compare.get("gains")
     if isinstance(gains, str) and gains not in (have := Catalogue().choices("papers/gains")):
-        findings.append(Finding("compare.gains", f"no published gains {gains!r};  {nearest(gains, have)}"))
+        findings.append(Finding("compare.gains", f"no published gains {gains!r}; {nearest(gains, have)}"))
     return findings
 
 
