@@ -243,7 +243,9 @@ def test_baselines_must_be_agents_and_an_experiment_lists_its_settings(home):
     )
     assert done.code == 2 and "compare.baselines: no key 'agent.tims' in the config" in done.err
     assert "compare.curves: no key 'agent.tims' in the config" in done.err
-    assert "compare.gains: no published gains 'none_such'; valid: " in done.err and "no key 'agent.times'" not in done.err
+    assert (
+        "compare.gains: no published gains 'none_such'; valid: " in done.err and "no key 'agent.times'" not in done.err
+    )
 
 
 def test_deleted_current_folder_is_reported_in_one_line(tmp_path, monkeypatch):

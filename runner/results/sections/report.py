@@ -136,14 +136,12 @@ def purposes(metrics: Metrics) -> list[Sheet]:
 def totals(metrics: Metrics, errors: Iterable[str] = ()) -> str:
     """Cost, tokens, calls and time of a run in one line; ``errors``: what ended its samples."""
     value = {name: one["value"] for name, one in metrics.items()}
-    asked = any(not text.startswith(_UNASKED) for text in errors)
-    lost = asked and not value["calls/total"]  # a call without a reply may have been billed
-    cost = "cost not known" if value["cost/usd"] is None or lost else f"${value['cost/usd']:.4f}"
+    seconds = f"{value['time/seconds_p50']:.3f} s a sample (median)"
+    if not value["calls/total"] and any(not text.startswith(_UNASKED) for text in errors):
+        return f"no call was answered, cost not known, {seconds}"  # one without a reply may have been billed
+    cost = "cost not known" if value["cost/usd"] is None else f"${value['cost/usd']:.4f}"
     calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
-    return (
-        f"{calls}, {tokens_text(value['tokens/input'], value['tokens/output'])}, {cost}, "
-        f"{value['time/seconds_p50']:.3f} s a sample (median)"
-    )
+    return f"{calls}, {tokens_text(value['tokens/input'], value['tokens/output'])}, {cost}, {seconds}"
 
 
 def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
