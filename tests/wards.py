@@ -1,5 +1,7 @@
 """A small hospital database in the form of EHRSQL's MIMIC-III, and agents that run on it with scripted replies."""
 
+import atexit
+import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -45,7 +47,9 @@ OTHER = Entry("learnt-1", "eicu", QUESTION, "- patient", "answer = 99", "Finish[
 @cache
 def database() -> Path:
     """The file, made once."""
-    file = Path(mkdtemp(prefix="wards-")) / "mimic_iii.sqlite"
+    folder = mkdtemp(prefix="wards-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = Path(folder) / "mimic_iii.sqlite"
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(TABLES)
     return file
