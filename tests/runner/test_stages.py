@@ -31,7 +31,6 @@ def run_plain(home, monkeypatch):
 
 
 @slow
-@slow
 def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(run_plain, home):
     done = run_plain("stage=refine_prompts", *SMALL)
     assert done.code == 0 and "kept: gain in planning/levenshtein" in done.out, done.err
