@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = [send_unsent(place, report=progress.report) for place in places]
     for place, outcome in zip(places, found, strict=True):
         if outcome.failed:
-            print_note(unsent.last_note(place))
+            print_note(unsent.note_of(place, outcome.failed))
     sent, aside = sum(one.sent for one in found), sum(one.aside for one in found)
     failed = sum(len(one.failed) for one in found) - aside
     left = sum(len(unsent.markers(place)) for place in places)

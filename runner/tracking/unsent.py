@@ -212,10 +212,14 @@ def note(place: Path, failed: Sequence[str]) -> None:
     """Note for the next command what failed, or that nothing did."""
     path = place / FOLDER / _NOTE
     if failed:
-        more = f" (and {len(failed) - 1} more, all: {command(place)})" if failed[1:] else ""
-        path.write_text(failed[0] + more, encoding="utf-8")
+        path.write_text(note_of(place, failed), encoding="utf-8")
     else:
         path.unlink(missing_ok=True)
+
+
+def note_of(place: Path, failed: Sequence[str]) -> str:
+    """The first line of what failed, and how many there are."""
+    return failed[0] + (f" (and {len(failed) - 1} more, all: {command(place)})" if failed[1:] else "")
 
 
 def last_note(place: Path) -> str:

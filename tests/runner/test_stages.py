@@ -162,14 +162,14 @@ def test_synthesised_records_are_written_and_run(run_plain, home):
 
 @slow
 @pytest.mark.parametrize(
-    ("word", "reason"),
+    ("words", "reason"),
     [
-        ("model.malformed_rate=1", "no JSON object can be read"),
-        ("budget.sample.calls=1", "it broke off: budget.sample.calls"),  # a draft needs two
+        (("model.malformed_rate=1",), "no JSON object can be read"),
+        (("budget.sample.calls=1", "model.competence=1"), "it broke off: budget.sample.calls"),  # a draft needs two
     ],
 )
-def test_a_synthesis_that_accepts_nothing_has_failed(run_plain, word, reason):
-    done = run_plain("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", word)
+def test_a_synthesis_that_accepts_nothing_has_failed(run_plain, words, reason):
+    done = run_plain("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", *words)
     assert done.code == 1 and "0 of 1 accepted" in done.out and f"x {reason}" in done.out
     assert "no record was accepted" in done.out and "run them" not in done.out
 
