@@ -291,6 +291,6 @@ def stage_facts(
     return StageFacts(
         figures=used + [figure for figure in own if math.isfinite(figure[2])],
         params={safe(key): as_text(str(value))[:_MAX_VALUE] for key, value in settings.items()},
-        tags={**tags, "folder": str(made.folder), "mlflow.note.content": note},
+        tags={**tags, "folder": as_text(str(made.folder)), "mlflow.note.content": note},
         files=[one for one in paths if texts and _VERSIONS not in one.relative_to(made.folder).parent.parts],
     )

@@ -161,7 +161,7 @@ def _events(record: Record, at: int) -> list[JSON]:
     return [
         {"name": "gen_ai.evaluation.result", "time_unix_nano": at,
          "attributes": _attributes({"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": float(score),
-                                    "gen_ai.evaluation.explanation": explained.get(name, "")})}
+                                    "gen_ai.evaluation.explanation": written_out(explained.get(name, ""))})}
         for name, score in record["scores"].items()
         if score is not None
     ]  # fmt: skip
