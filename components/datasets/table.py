@@ -65,7 +65,7 @@ class Table(FileDataset[tuple[int, Row]]):
         (file,) = self.paths(ALL).values()
         if not file.is_file():
             near = meant(file.name, (one.name for one in file.parent.glob("*") if one.is_file()))
-            raise ConfigError(f"dataset.path: there is no file {file}; {near}{self.how}")
+            raise ConfigError(f"dataset.path: the file {file} does not exist; {near}{self.how}")
         found = tuple(dict.fromkeys(self._split_of(row) for row in self._rows(file)))
         if not found:
             raise ConfigError(f"dataset.path: {self.title} has no rows; {self.how}")

@@ -1,7 +1,7 @@
 """What a fork runs: for each intervention the same points of the same episodes, each as often, with the same seeds.
 
-An episode that one agent begins may be ended by another: the second gets the problem, the tools as they are, and the
-actions of the first with what was observed.
+An episode that one agent begins may be completed by another: the second gets the problem, the tools in their current
+state, and the actions of the first with their observations.
 """
 
 from collections.abc import Sequence

@@ -220,9 +220,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         refuse_changed_records(folder)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")
-        notes = manifest.begin(
-            folder, facts, config := config_text(cfg)
-        )  # without digests, before records are repaired
+        config = config_text(cfg)
+        notes = manifest.begin(folder, facts, config)  # without digests, before records are repaired
         disk.replace(folder / "config.yaml", config)
         writer = RecordWriter(folder, key_variables_of(cfg), lock)
         own.callback(writer.close)

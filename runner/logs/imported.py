@@ -187,11 +187,8 @@ def write(log: Log, folder: Path, n: int, dataset: str, privacy: str) -> None:
         writer.close()
     if not (table := Table.of(read(folder, steps=False))):
         raise ConfigError(f"{log.path} has no samples")
-    name, epochs, whole = (
-        folder.parent.name,
-        int(max(table["epoch"])) + 1,
-        sum_usages({"act": one} for one in used)["act"],
-    )
+    name, epochs = folder.parent.name, int(max(table["epoch"])) + 1
+    whole = sum_usages({"act": one} for one in used)["act"]
     choices = {"agent": plain(log.agent), "model": plain(log.model), "dataset": plain(dataset)}
     config = config_text({
         "name": name, "imported": log.tool, "epochs": epochs, "agent": {"name": choices["agent"]},

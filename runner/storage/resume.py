@@ -44,10 +44,10 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
         newest = _newest([*runs, *jobs])
         if newest in jobs and (line := _line_of(newest)):
             raise ConfigError(f"run.resume=last: the newest folder below {wanted.parent} is a sweep{line}")
-        if not runs:
+        if (single := _newest(runs)) is None:
             line = _line_of(_newest(_runs_in(wanted.parent.parent, "*/*")))
             raise ConfigError(f"run.resume=last: there is no run folder below {wanted.parent}{line}")
-        folder = _newest(runs) or folder
+        folder = single
     if not folder.is_dir():
         raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
     if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):

@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.composed import COMMAND, Origins, words_of
-from runner.config.errors import ConfigErrors, Finding, complain
+from runner.config.errors import ConfigErrors, Finding, complain, unreachable
 from runner.config.explain import explain, too_deep
 from runner.experiment.experiment import facts_of, study
 from runner.experiment.privacy import PrivacyRefused
@@ -74,7 +74,10 @@ def sweep_folder(config: DictConfig) -> Path:
         wanted = run_dir.replace("run", "sweep", 1)
         raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is set by {wanted}")
     given = any(word.startswith("hydra.sweep.dir=") for word in words)
-    return folder if given else make_unused(folder)
+    try:
+        return folder if given else make_unused(folder)
+    except OSError as error:
+        raise unreachable(error) from None
 
 
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:

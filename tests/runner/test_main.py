@@ -74,6 +74,9 @@ def test_uncreatable_folder_is_named_in_one_line(home):
     for where, why in (("file", "File exists"), ("file/run", "Not a directory"), ("x" * 300, "File name too long")):
         done = home.run(f"hydra.run.dir={where}")
         assert done.code == 2 and f"cannot be read or written: {why}" in done.complaint, done.err
+    (home.path / "outputs").write_text("")
+    done = home.run("-m", "seed=0,1")
+    assert done.code == 2 and "cannot be read or written: " in done.complaint, done.err
 
 
 @slow

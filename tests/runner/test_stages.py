@@ -9,6 +9,7 @@ import pytest
 from components import prompts
 from runner.config.catalogue import Catalogue
 from runner.storage import records
+from runner.storage.journal import Journal
 from tests.slow import slow
 
 PROGRAM = Path(__file__).resolve().parents[2] / "docs/examples/plain_agent.py"
@@ -127,9 +128,14 @@ def test_stage_refuses_what_it_does_not_use(run_plain, home, stage):
 
 @slow
 @pytest.mark.parametrize("stage", sorted({*Catalogue().choices("stage")} - {"embed_records"}))  # which asks no model
-def test_stage_obeys_the_budget(run_plain, stage):
-    words = [f"stage={stage}", *([f"agent={AGENTS[stage]}"] if stage in AGENTS else [])]
-    assert run_plain(*words, "budget.run.calls=2").code == 3
+def test_stage_obeys_budget_and_seed(run_plain, home, stage):
+    words, keys = [f"stage={stage}", *([f"agent={AGENTS[stage]}"] if stage in AGENTS else [])], []
+    for seed in (0, 0, 1):
+        folder = home.path / f"journal{len(keys)}"
+        assert run_plain(*words, "budget.run.calls=2", f"seed={seed}", f"run.journal={folder}").code == 3
+        with Journal(folder, read_only=True) as journal:
+            keys.append({key for key, _ in journal.entries()})
+    assert len(keys[0]) == 2 and keys[0] == keys[1] and not keys[0] & keys[2]
 
 
 @slow

@@ -64,7 +64,7 @@ class Cards:
 
     @classmethod
     def read(cls, path: Path) -> "dict[str, Cards]":
-        """Server -> its cards, as ``write`` stores them; empty where there is no file. Raises ConfigError."""
+        """Server -> its cards, as ``write`` stores them; empty if the file does not exist. Raises ConfigError."""
         if not path.exists():
             return {}
         try:

@@ -95,7 +95,9 @@ def test_a_bad_row_or_column_is_named_with_what_would_be_right(table, tmp_path, 
 
 def test_a_missing_file_is_named_with_its_key_and_a_near_one(tmp_path):
     (tmp_path / "questions.csv").write_text("")
-    wrong = re.escape(f"dataset.path: there is no file {tmp_path / 'qustions.csv'}; did you mean questions.csv? ")
+    wrong = re.escape(
+        f"dataset.path: the file {tmp_path / 'qustions.csv'} does not exist; did you mean questions.csv? "
+    )
     with pytest.raises(ConfigError, match=rf"^{wrong}dataset\.path names a \.csv"):
         Table(str(tmp_path / "qustions.csv")).load("all")
 

@@ -46,7 +46,7 @@ CHANGES = {
     "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be run from {CALL.pattern} on")),
     "the data": ("single", "phrases_no_exclude_test.jsonl", swap("man of 41", "man of 47"), CALL),
     "a target in the data": ("single", "phrases_no_exclude_test.jsonl", swap('idx": "A"', 'idx": "B"'), re.compile(r"sample 'medqa-test-\d', epoch 0")),
-    "the data beside the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data differ: their fingerprint was .*; every call and record is the same")),
+    "the data other than the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data differ: their fingerprint was .*; every call and record is the same")),
     "the seed": ("single", "config.yaml", swap("\nseed: 0", "\nseed: 1"), CALL),
     "a record": ("single", "records.jsonl", swap('"role":"assistant","text":"', '"role":"assistant","text":"x'), CALL),
     "a record's score": ("single", "records.jsonl", swap('"score/strict":', '"score/strikt":'), re.compile("sample 'medqa-test-.', epoch 0: scores score/stri")),
